@@ -74,8 +74,7 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 // Create creates a draft, which is free, or with Start an agent that spends credits, now and on every run; it needs MaxCreditSpend or
 // Unlimited. To start one at most once, use [AgentsService.CreateAndStart].
 //
-// After an unknown outcome, an agent that starts is never created again, and a draft only with [AllowRetryUnknown]. Resolve looks for an
-// agent of that name.
+// After an unknown outcome, an agent that starts is never created again. Resolve looks for an agent of that name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name), [CodeInsufficientCredits] (nothing is created or spent),
 // [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest], [CodeListNotFound], [CodeAgentSourceListEmpty],
@@ -149,8 +148,8 @@ func specOf(in AgentSpec) (agentSpec, error) {
 	return in.spec(), nil
 }
 
-// All iterates over the agents, in undocumented order. The response is undocumented: {"agents": [...]}, {"data": [...], "pagination":
-// {...}} and a bare array are accepted. Further pages are requested with pageNum (assumed).
+// All iterates over the agents, in undocumented order. The response is undocumented: an array, bare or under "agents" or "data", is
+// accepted. Further pages are requested with pageNum (assumed).
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
@@ -185,9 +184,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
-// Adjust edits a draft. The path is assumed, and fields and response are undocumented: you supply the fields, but not start. The sandbox
-// takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome, it is retried only with
-// [AllowRetryUnknown].
+// Adjust edits a draft. The path is assumed, and fields and response are undocumented. The sandbox takes fields of the creation but start
+// (assumed: rule agents.adjust).
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: it never becomes a draft again); likely:
 // [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
@@ -218,10 +216,8 @@ func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []Ca
 	}})
 }
 
-// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. If the response lacks the
-// agent, or was lost after a confirmed start, only the ID is set.
-//
-// It is never retried after an unknown outcome. Resolve reads the status of the agent.
+// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. It is never retried after an
+// unknown outcome: Resolve reads the status of the agent. If the response is lost after a confirmed start, only the ID is set.
 //
 // Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after an
 // earlier activation), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
@@ -241,9 +237,7 @@ func saysStarted(err error) bool {
 }
 
 // Pause stops the runs of an agent and their spending. Route and response are undocumented: supply the route with [WithRoutes] and one
-// parameter in braces, fields of a body with [WithField].
-//
-// It is never retried after an unknown outcome. Resolve reads the status of the agent.
+// parameter in braces. It is never retried after an unknown outcome: Resolve reads the status of the agent.
 //
 // Errors: documented: [CodeAgentNotRunning], [CodeAgentProcessing] (while a run is in progress); likely: [CodeAgentNotFound],
 // [CodeAgentTypeUnsupported].
@@ -277,8 +271,8 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 	return finding{sight: absent, object: agent}, nil
 }
 
-// Rows iterates over the rows of an agent's results list. Each range reads the agent first, then the rows as [ListsService.Rows] does,
-// which needs the scope lists. A draft has no such list: its error matches [ErrNotStarted].
+// Rows iterates over the rows of an agent's results list: it reads the agent, then the rows as [ListsService.Rows] does, which needs the
+// scope lists. The error of a draft matches [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -302,11 +296,11 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 // secrets are hidden in errors about the rows.
 func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
-// WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. If it is active right after a
-// start, which is undocumented, the wait ends before the first run.
+// WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. An agent may be active right after
+// a start, before its first run (undocumented).
 //
-// It polls after 2 s or more, then down to once a minute, and repeats a failed poll. A draft ends the wait with [ErrNotStarted]; the
-// context, or five failed polls in a row, with [ErrNotSettled]. Beside any error stands the agent as last seen, or nil.
+// It polls after 2 s or more, then down to once a minute. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in
+// a row, with [ErrNotSettled]. Beside any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -322,8 +316,8 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 // WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once: every 96 s, after a
 // burst of 30.
 //
-// A draft comes with an error that matches [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element
-// may be an error that matches [ErrNotSettled], without an agent.
+// A draft comes with [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element may be [ErrNotSettled]
+// without an agent.
 //
 // Errors: those of [AgentsService.Get].
 //

@@ -12,10 +12,8 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
-//
-// ListName names the agent and its results list. It must differ from the name of every list and agent, and not be blank (assumed).
-// MaxCreditSpend bounds one run or refresh, not their number. WorstCase forecasts the credits of a number of days, or fails with
+// AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. ListName must differ from the name of every list
+// and agent. MaxCreditSpend bounds one run, not their number. WorstCase forecasts the credits of a number of days, or fails with
 // [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
@@ -192,7 +190,7 @@ const (
 )
 
 // WebMonitor is an agent that searches the web by a prompt, and delivers people or companies, for 50 credits each. A cap of n results,
-// undocumented, goes into Extra: it is a cap of 50n credits.
+// undocumented, goes into Extra.
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
 	EntityType     MonitorTarget `json:"entityType"`

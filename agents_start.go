@@ -54,9 +54,9 @@ type EnsuredAgent struct {
 	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
-// Ensure gets or creates the agent with this name and kind: a draft, or with Start, which needs MaxCreditSpend or Unlimited, a started
-// one. The name is the key, so [Once] is refused: called again, it creates and starts nothing twice. An agent that has started stays as it
-// is; a draft that is to start is first adjusted to the spec (path and fields assumed).
+// Ensure gets or creates the agent with this name and kind: a draft, or with Start a started one. The name is the key, so [Once] is
+// refused: called again, it creates and starts nothing twice. An agent that has started stays as it is; a draft that is to start is first
+// adjusted to the spec (path and fields assumed).
 //
 // After an unknown outcome it reads, and resends what had no effect, at most twice: allow some minutes. A result stands beside
 // [ErrNotStarted] and [CodeListNameTaken]. After [ErrResponseLost], call again.
@@ -69,10 +69,10 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 }
 
 // CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every run. It is [AgentsService.Ensure]
-// with Start: no later call makes you pay twice. Set Expires, too, because the route of [AgentsService.Pause] is undocumented.
+// with Start: no later call makes you pay twice. Set Expires, too.
 //
 // If the start fails, the draft stands beside an error that matches [ErrNotStarted]. Call again then, if its outcome is unknown, and after
-// [ErrResponseLost]. With [WithSpendGuard], a draft of an earlier call needs a price for agents.activate.
+// [ErrResponseLost].
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //

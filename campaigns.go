@@ -57,8 +57,7 @@ func (c Campaign) String() string { return textOf(c.raw, c) }
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: an array, bare or under "campaigns" or "data", is
-// accepted; any other is an error that names its keys. If a pagination, a nextCursor or a scrollToken stands beside it, further pages are
-// requested with pageNum (assumed).
+// accepted; any other is an error that names its keys. Further pages are requested with pageNum (assumed).
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
@@ -95,8 +94,8 @@ func sendListing(conf *config, campaignID string) listing[Send] {
 	}
 }
 
-// NewCampaign describes a campaign to create. That the call takes these documented fields is assumed. Those of the name and of the steps
-// are undocumented: supply them in Extra.
+// NewCampaign describes a campaign to create. That the call takes these fields is assumed; those of the name and of the steps are
+// undocumented.
 type NewCampaign struct {
 	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
 	Channels       any      `json:"channels,omitzero"`       // form and values undocumented; email with a social network is valid
@@ -117,8 +116,8 @@ func (n NewCampaign) check(bad *check.Violations) {
 // listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
 // campaigns.create and steps.sent).
 //
-// It counts as spending credits: the service may generate parts. Names may repeat, so a second call creates a second campaign: pass the
-// name to [Once]. After an unknown outcome, check [CampaignsService.All].
+// It counts as spending credits. A second call creates a second campaign: pass the name to [Once]. After an unknown outcome, check
+// [CampaignsService.All].
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
 // [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
@@ -148,8 +147,7 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 }
 
 // Adjust changes a campaign, for example its source lists. Beyond [CampaignChanges], body and response are undocumented. The sandbox takes
-// name, channels, listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). It counts as spending credits:
-// attaching lists may.
+// name, channels, listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). It counts as spending credits.
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
 // [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
@@ -278,9 +276,8 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 	return sendListing(s.conf, campaignID).first(ctx, opts)
 }
 
-// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
-// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). After an unknown outcome, it is retried only with
-// [AllowRetryUnknown].
+// EditSend changes a scheduled send before it goes out. Body and response are undocumented. The sandbox takes subject, body and dueAt, at
+// least one (assumed: rule sends.edit.shape).
 //
 // Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely: [CodeScheduledSendNotFound],
 // [CodeConnectionNoteTooLong].
@@ -302,8 +299,8 @@ type StepPreview struct {
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: supply the path
-// with [WithRoutes] and two parameters in braces, for campaign and step. The sandbox takes nothing: the body is ignored (assumed: rule
-// steps.preview.shape). It counts as spending credits (undocumented).
+// with [WithRoutes] and two parameters in braces. The sandbox takes nothing: the body is ignored (assumed: rule steps.preview.shape). It
+// counts as spending credits (undocumented).
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound], [CodeInsufficientCredits].
 //
@@ -326,10 +323,10 @@ type Approval struct {
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people. A stopped campaign resumes. Never call
-// it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once. Only its owner can approve a campaign.
+// it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once.
 //
 //   - nil: the service has confirmed it.
-//   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status (assumed in the listing). No option retries it.
+//   - [*OutcomeUnknownError]: it may have happened. No option retries it.
 //   - any other error: it approved nothing.
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for an active

@@ -32,8 +32,7 @@ type Review struct {
 	approvals []journal.Entry // of one that is made for an approval
 }
 
-// Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person. Changes of
-// the fields do not change it.
+// Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person.
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // Resumes reports whether an approval would resume the campaign, or may: it is stopped, was approved before, or shows no status.
@@ -51,15 +50,13 @@ func (r *Review) has(status CampaignStatus) bool {
 	return strings.EqualFold(string(shown), string(status))
 }
 
-// String is the review as a text for a person: what an approval does, to how many contacts, and what was not reviewed; then campaign,
-// steps, lists and the first 20 scheduled sends.
+// String is the review as a text for a person: what an approval does, to how many contacts, and what was not reviewed.
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the lists
 // with their rows, a request for each 1,000. It changes nothing and sends no message. Pass its Digest to [CampaignsService.Approve].
 //
-// The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true. It takes
-// only options that a client can have, too.
+// The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //

@@ -58,9 +58,7 @@ type Client struct {
 // [RefusedError] with all invalid arguments and options.
 //
 // The base URL ends in /api/v1, and is https, except for this machine or with [AllowPlainHTTP]. The token may be empty beside
-// [WithTokenSource]. The default transport takes a proxy from the environment.
-//
-// In a browser, where everybody can read the token, New requires a transport other than net/http's.
+// [WithTokenSource]. In a browser, where everybody can read the token, New requires a transport other than net/http's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -155,7 +153,7 @@ func (c *Client) Close() error {
 }
 
 // Operation is one that this package has no method for: see [Client.Call]. Name, Method, Path and Surface are required. What else is left
-// out counts as the worst: it writes, spends, sends, and cannot be repeated.
+// out counts as the worst.
 type Operation struct {
 	Name           string // in events, errors, tickets and logs
 	Method         string
@@ -168,10 +166,8 @@ type Operation struct {
 	AttemptTimeout time.Duration // default 30 s
 }
 
-// Call calls an operation that this package has no method for, with the same limits, retries, checks and errors as all others.
-//
-// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the response into, an
-// *[Object], or nil. A response that may not be the service's leaves it as it is.
+// Call calls an operation that this package has no method for, with the same limits, retries, checks and errors as all others. in becomes
+// the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json, an *[Object], or nil.
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound], [CodeRateLimited],
 // [CodeUnexpectedError].
@@ -223,10 +219,8 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 }
 
 // Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with another
-// key of the workspace. It reads for up to 40 s, for agents 140 s. What no read settles is not read again before Again, or for a minute
-// and more.
-//
-// The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
+// key of the workspace. It reads for up to 40 s, for agents 140 s. The error is a [RefusedError] for a ticket of another service or
+// workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
 	q, known, err := c.asked(t)
 	if q == nil {
@@ -287,8 +281,7 @@ func (c *Client) lookOf(o *op.Op) look {
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, and changes nothing: [Client.Recover] finds out what
-// happened. What a person finds out goes to Settle of the journal, and its credits to Commit or Release of the guard. It needs
-// [WithJournal].
+// happened. What a person finds out goes to Settle of the journal and the guard. It needs [WithJournal].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {
@@ -303,8 +296,8 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
-// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, oldest first.
-// docs/operations.md has the names. OutcomeUnknown may also be that of a call in progress: InProgress tells. It needs [WithJournal].
+// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, oldest first. InProgress
+// tells an unknown outcome from a call in progress. It needs [WithJournal].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if c.conf.journal == nil {
 		return func(yield func(journal.Entry, error) bool) {

@@ -4,9 +4,7 @@ package prospectkit
 
 //go:generate go run ./internal/cmd/catalogue
 
-// Code is the service's stable identifier of an error. The documented ones are constants; a later one passes through.
-//
-// A Code is itself an error, so it is what you branch on:
+// Code is the service's stable identifier of an error, and itself an error. The documented ones are constants; a later one passes through.
 //
 //	if errors.Is(err, prospectkit.CodeListNameTaken) { ... }
 //	switch prospectkit.CodeOf(err) { case prospectkit.CodeCampaignBusy: ... }

@@ -12,9 +12,8 @@ import (
 // ContactsService finds the ids of contacts and reads their activities.
 type ContactsService struct{ service }
 
-// Resolve finds the id of a contact. Beyond it, body and response are undocumented: you supply the fields. The sandbox takes email or
-// socialUrl (assumed: rule contacts.resolve). The id is looked for as contactId, at the top or under "contact" (assumed). It counts as
-// spending credits (undocumented).
+// Resolve finds the id of a contact. Beyond contactId, body and response are undocumented. The sandbox takes email or socialUrl (assumed:
+// rule contacts.resolve). It counts as spending credits (undocumented).
 //
 // Errors: likely: [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -40,9 +39,9 @@ func (q activityQuery) check(bad *check.Violations) {
 	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
-// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. Shape and path
-// are undocumented: supply the path with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page has 100 entries,
-// or as many as limit of [WithQuery] says; the first may have more.
+// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The shape is
+// undocumented, and so is the path: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page has 100
+// entries, or as many as limit of [WithQuery] says.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -51,8 +50,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, opts
 	return itemsOf[Object](ctx, timelineOf(s.conf, contactID).pages(), opts)
 }
 
-// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one, and is retried as a
-// free read is.
+// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one.
 //
 // Errors: those of [ContactsService.Activities].
 //

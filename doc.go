@@ -12,26 +12,25 @@
 //		fmt.Println(list.Name, list.ContactsCount)
 //	}
 //
-// # Read
+// To read:
 //
 //   - [New] and [FromEnv] make a [Client], whose fields are the parts of the service. Share it.
 //   - [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm. Package [example.com/prospectkit/sandbox] is the service for
 //     your tests.
-//   - All yields every element, Get reads one. [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
+//   - All yields every element, from the first page on. [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
 //   - [MaxPaidPages] bounds what a search spends, [WithSpendGuard] what all calls do.
 //   - [WithProgress] gives a checkpoint, from which another process continues.
 //
-// # Write
+// To write:
 //
 //   - Create sends its request again only if the service certainly did not process it. Ensure creates or finds. [Once] sends once for a
 //     key.
-//   - [OutcomeOf] says whether a call was applied. [ErrOutcomeUnknown] matches one that may have been: [OutcomeUnknownError.Resolve] reads
-//     it.
+//   - [OutcomeOf] says whether a call was applied. [OutcomeUnknownError.Resolve] reads it for one that may have been.
 //   - [WithJournal] keeps what was in progress when a process dies, for [Client.Recover].
 //   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.Approve] sends exactly that, once.
-//   - Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
-// Ask for the outcome first:
+// Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes. Ask for the
+// outcome first:
 //
 //	list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 //	switch {
@@ -45,21 +44,9 @@
 //		return err // nothing happened
 //	}
 //
-// # More
-//
-//   - [RetryAfter] says whether time alone helps after an error. Its text says what else does.
-//   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
-//   - [WithMaxWait] bounds each wait for a rate limit; [Batch] lets other calls go first.
-//   - What the API description leaves open is undocumented: such a body is [Fields], such a response an [Object]. What this package
-//     guesses is assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here.
-//
-// # What is retried
+// What the API description leaves open is undocumented: such a body is [Fields], such a response an [Object]. What this package guesses is
+// assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here.
 //
 // Reads are retried with backoff, those that cost credits only after a 500 of the service. Every call is sent again after a 429, and when
-// nothing was sent and a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
-//
-// # Iterators
-//
-// Each range begins at the first page, unless a checkpoint says otherwise. Once the context has ended, no further page is requested. An
-// error ends the loop, except in [AgentsService.WaitEach].
+// nothing was sent. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
 package prospectkit

@@ -39,7 +39,7 @@ func (c Code) Outcome() Outcome {
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused locally, or [CodeRateLimited] for
-// [RuleRateLimit]. It is empty for errors without a code. After a write, check [OutcomeOf] first.
+// [RuleRateLimit]. After a write, check [OutcomeOf] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -373,8 +373,7 @@ const noError = "prospectkit: an *Error that is nil"
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
 // for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent.
 //
-// It matches its Rule; for arguments [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited], for a spend cap
-// [ErrSpendCap].
+// It matches its Rule; for arguments [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited].
 type RefusedError struct {
 	Op         string
 	Method     string

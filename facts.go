@@ -68,8 +68,7 @@ func (e FactEdit) check(bad *check.Violations) {
 	check.OneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown outcome, it is retried only
-// with [AllowRetryUnknown]; no read resolves it.
+// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. No read resolves an unknown outcome.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact, or one of another team), [CodeLearnedFactNotAnonymized],
 // [CodeValidationFailed].
@@ -109,8 +108,8 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 	return do[Object](ctx, s.conf, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
-// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
-// knowledgeHubId (assumed: rule hubs.set-default). After an unknown outcome, it is retried only with [AllowRetryUnknown].
+// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented. The sandbox takes knowledgeHubId (assumed: rule
+// hubs.set-default).
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //

@@ -44,8 +44,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
 // [ImportsService.Presign]. The file is streamed. The response is undocumented. It counts as spending credits (undocumented).
 //
-// A second upload may import everything twice: pass a hash of the file to [Once]. It is retried only if nothing was sent or the service
-// rejected it unread. No read resolves an unknown outcome.
+// A second upload may import everything twice: pass a hash of the file to [Once]. No read resolves an unknown outcome.
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
 // [CodeImportNotFound], [CodeInsufficientCredits].
@@ -65,8 +64,8 @@ func (s *ImportsService) create(ctx context.Context, in args, opts []CallOption)
 	return doExpecting(ctx, s.conf, op.ImportsCreate, in, opts, response, want)
 }
 
-// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id as a field of a multipart form, to
-// which [WithField] adds fields (assumed).
+// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id as a field of a multipart form
+// (assumed).
 //
 // Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported], [CodeImportFileTooLarge],
 // [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
@@ -92,8 +91,7 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 }
 
 // Presign reserves an upload for a file of up to 50 MB. Raw is the whole response, which holds where to send the file to. Beyond importId,
-// at the top or under "import" (assumed), body and response are undocumented: you supply the fields. The sandbox takes any body (assumed:
-// rule imports.presign).
+// body and response are undocumented. The sandbox takes any body (assumed: rule imports.presign).
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //

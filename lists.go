@@ -80,8 +80,8 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.OptionalLength("search", p.Search, 1, 200)
 }
 
-// All iterates over the lists, newest first: a request for each 1,000 by default. Lists added meanwhile cause no repeats, and lists
-// deleted meanwhile no gaps, but see [Report].
+// All iterates over the lists, newest first: a request for each 1,000 by default. Lists that come or go meanwhile cause no repeats and no
+// gaps, but see [Report].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -131,8 +131,8 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root. After an unknown outcome, it is retried only with [AllowRetryUnknown]; Resolve looks
-// for the list. [ListsService.Ensure] does so, and creates it again if need be.
+// Create creates an empty list at the folder root. After an unknown outcome, Resolve looks for the list. [ListsService.Ensure] does so,
+// and creates it again if need be.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name), [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -223,8 +223,8 @@ func (s *ListsService) get(ctx context.Context, listID string, query any, opts [
 	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: query}, opts, list, want)
 }
 
-// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, which is undocumented. It polls as
-// [AgentsService.WaitSettled] does. Beside an error that matches [ErrNotSettled] stands the list as last seen.
+// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, which is undocumented. Beside an error that
+// matches [ErrNotSettled] stands the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -238,8 +238,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried only with [AllowRetryUnknown].
-// Resolve reads its folder.
+// Move puts a list into a folder. The response is undocumented. After an unknown outcome, Resolve reads its folder.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -305,9 +304,8 @@ type CRMPushed struct {
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
 // PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background. It cannot be undone, and spends no
-// credits. With ContactIDs, it overwrites CRM records. With All, it pushes the whole list, and overwrites nothing.
-//
-// After an unknown outcome, check the CRM, which alone shows the result. To make it once, pass [Once].
+// credits. With ContactIDs, it overwrites CRM records. With All, it pushes the whole list, and overwrites nothing. To make it once, pass
+// [Once]. After an unknown outcome, check the CRM.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
@@ -321,10 +319,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
-// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds, 1
-// to 500 (assumed: rule lists.add-members). It counts as spending credits (undocumented).
-//
-// A second call may add twice: pass [Once]. The rows show what was added, but how soon is undocumented.
+// AddMembers adds existing contacts to a list. Body and response are undocumented. The sandbox takes contactIds, 1 to 500 (assumed: rule
+// lists.add-members). It counts as spending credits (undocumented). A second call may add twice: pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -337,8 +333,8 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
-// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented: you supply the
-// fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
+// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented. The sandbox
+// takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
@@ -347,8 +343,8 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 	return do[Object](ctx, s.conf, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
-// ContactSave selects contacts of a list, and the list to save them into. These fields are documented for saves, though not for which
-// (assumed). The name of the source list is undocumented: supply it in Extra.
+// ContactSave selects contacts of a list, and the list to save them into. That the call takes these fields is assumed. The name of the
+// source list is undocumented: supply it in Extra.
 type ContactSave struct {
 	ListID     string   `json:"listId,omitzero"`     // the list to save into
 	ListName   string   `json:"listName,omitzero"`   // or its name: not of several lists, nor of a system list
@@ -365,8 +361,8 @@ func (c ContactSave) check(bad *check.Violations) {
 }
 
 // SaveContacts saves contacts of one list into another. Beyond [ContactSave], body and response are undocumented. The sandbox takes
-// sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as
-// spending credits. To make it once, pass [Once].
+// sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It counts as spending credits. To make
+// it once, pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved], [CodeListProcessing],
 // [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].

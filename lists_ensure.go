@@ -23,13 +23,11 @@ type Ensured struct {
 	Certain bool  // whether Created is: if not, this call or a teammate may have created it
 }
 
-// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the key, so [Once] is refused. It costs one
-// request if the list is new, and some reads if the name is taken.
+// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the key, so [Once] is refused.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice at
-// most: the service refuses a taken name (documented).
-//
-// If something else has the name, or nearly, the error matches [CodeListNameTaken]; beside it stands that list, or nil for an agent.
+// most: the service refuses a taken name (documented). If something else has the name, or nearly, the error matches [CodeListNameTaken];
+// beside it stands that list, or nil for an agent.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -63,7 +61,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 }
 
 // Named finds the list with exactly this name, after trimming, and this kind, if one is given. It costs a request for each 1,000 lists
-// that contain the longest ASCII part of the name. If there is none, the error matches [ErrNotFound].
+// whose name is similar. If there is none, the error matches [ErrNotFound].
 //
 // Errors: those of [ListsService.Page].
 //

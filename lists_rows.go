@@ -101,8 +101,7 @@ type rowsQuery struct {
 // Rows iterates over the rows of a list: a request for each 1,000 by default. To decode rows into a struct, use [RowsOf]. If others change
 // the list meanwhile, repeats are dropped, and skipped rows are recovered as far as the totals allow: see [Report].
 //
-// The service ignores a filter or sort key of the other kind of list. If the response shows such a list, the error matches [ErrInvalid],
-// and no row is yielded.
+// The service ignores a filter or sort key of the other kind of list: then the error matches [ErrInvalid], and no row is yielded.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -135,8 +134,8 @@ type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
-// RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. It drops fields
-// that the struct lacks. client.Lists as the source decodes pages directly; any other decodes the rows that it yields.
+// RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. With client.Lists
+// as the source, it decodes pages directly.
 //
 // A row that does not fit ends the range with an [*Error] whose RowID names it. The rows before it come first, and a checkpoint that is
 // taken after the error goes on behind it.

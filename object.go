@@ -90,8 +90,8 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or lacks one that v has, unless its tag
-// says omitempty or omitzero. Use it where a wrong guess must not read as zero.
+// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or lacks one that v has without omitempty
+// or omitzero: so no wrong guess reads as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -143,7 +143,7 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path, or none if something else is there: use Find where that must not pass.
+// All iterates over the elements of the array at a path, or none if something else is there.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)

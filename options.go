@@ -42,8 +42,8 @@ func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
-// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body. Default: 75 s for agents,
-// 10 minutes for uploads, 30 s for everything else. Bound the whole call with the context.
+// WithAttemptTimeout bounds one attempt until the response headers, and each 64 KiB of its body. Default: 75 s for agents, 10 minutes for
+// uploads, 30 s for everything else. Bound the whole call with the context.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
@@ -77,11 +77,11 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 	c.httpClient, c.through = h, option
 }
 
-// WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after the service has rejected the
-// current one with [CodeUnauthorized]. All tokens must be of one workspace. A rejected call is resent once with another token, even a
-// write: a 401 means that nothing was done (documented).
+// WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after a [CodeUnauthorized]. All
+// tokens must be of one workspace. A rejected call is resent once with another token, even a write: a 401 means that nothing was done
+// (documented).
 //
-// [WithAttemptTimeout] bounds source. If it fails, calls this client or returns no valid token, the call is refused with [RuleToken].
+// [WithAttemptTimeout] bounds source. If it fails, the call is refused with [RuleToken].
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTokenSource", source)
@@ -99,7 +99,7 @@ func WithUserAgent(app string) ClientOption {
 }
 
 // WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error, never cut. Decoded values
-// may take 16 MiB and four times the length of the response. To decode more, pass [Object.Raw] to encoding/json.
+// may take four times as much, and 16 MiB.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
@@ -107,11 +107,9 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every [Event], in the goroutine of the call, which waits for it. f must be safe for concurrent use and quick,
-// and make no call with this client.
-//
-// The context that f returns for an [EventStart], for example with a span, is that of the call from then on; it must derive from the one
-// that f got. The option can be given more than once.
+// WithObserver calls f for every [Event], in the goroutine of the call, which waits for it. f must be safe for concurrent use, and make no
+// call with this client. The context that f returns for an [EventStart], for example with a span, is that of the call; it must derive from
+// the one that f got. The option can be given more than once.
 func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
@@ -120,8 +118,8 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 }
 
 // WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator and a
-// read of Resolve are calls, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. Given more than
-// once, the first refusal counts. [Client.With] adds gates and lifts none.
+// read of Resolve are calls, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. [Client.With]
+// adds gates and lifts none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -132,8 +130,7 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 // WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call, for [Client.Recover] after
 // a restart. If a ticket cannot be stored, the call is refused with [RuleJournal]. [Client.With] can add a journal, but not replace it.
 //
-// A journal belongs to one workspace. Calls are looked for under its name and the base URL: what was approved or made [Once] under another
-// one can be done again.
+// A journal belongs to one workspace: what was approved or made [Once] under another name or base URL can be done again.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {
@@ -155,9 +152,8 @@ func sameJournal(a, b journal.Journal) bool { return reflect.ValueOf(a).Comparab
 // or with [RuleSpendGuard] if its price is unknown. A call whose outcome is unknown counts until it is resolved. [Client.With] can add a
 // guard, but not replace one.
 //
-// Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. What has a price counts as spending,
-// also for [NoSpend] and [WithGate]. The start of an agent counts all its runs: see [spend.Price]. That of a draft needs a price for
-// agents.activate.
+// Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. The start of an agent counts all its
+// runs: see [spend.Price]. That of a draft needs a price for agents.activate.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -175,8 +171,8 @@ func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithDebugWriter writes every request and response as text, for debugging, with at most 16 KiB of each body. It hides the key, tokens,
-// cursors, cookies and the queries of URLs, but neither ids nor personal data: keep it out of production. Calls wait for w.
+// WithDebugWriter writes every request and response as text, for debugging, with at most 16 KiB of each body. It hides keys, tokens and
+// cookies, but neither ids nor personal data: keep it out of production. Calls wait for w.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
@@ -188,7 +184,7 @@ func WithDebugWriter(w io.Writer) ClientOption {
 //
 //   - Debug: successes.
 //   - Info: waits, unsuccessful attempts, and failed calls that are the program's business: canceled, refused, or rejected with a
-//     documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
+//     documented [ErrNotFound], [ErrConflict] or [ErrInvalid].
 //   - Warn: all other failed calls. Somebody has to look.
 //
 // Lines hold no key, id, query, body or message of the service.
@@ -234,8 +230,7 @@ func WithField(name string, value any) CallOption {
 }
 
 // WithRoutes sets routes of operations whose path is assumed or undocumented, as in WithRoutes(map[string]string{"agents.pause": "POST
-// /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order. It refuses a documented path, and another
-// method than the operation has.
+// /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		all := make(map[*op.Op][2]string)
@@ -263,7 +258,7 @@ func WithRoutes(routes map[string]string) ClientOption {
 }
 
 // ReadOnly refuses every operation that may change something. Searches, Contacts.Resolve and Campaigns.PreviewStep are reads that may
-// spend credits: add [NoSpend]. [Client.With] and call options can add such a rule, but never lift one.
+// spend credits. [Client.With] and call options can add such a rule, but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
@@ -274,14 +269,13 @@ func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. Whether people who
-// are added to a list of an active campaign get messages is undocumented.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM.
 func NoSend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
 // AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. A retry may overwrite what a teammate has
-// changed since. Once the outcome of an attempt is unknown, a later refusal, such as [CodeListNameTaken], proves nothing.
+// changed since.
 //
 // It is refused for operations that may spend, send, write into a CRM or add twice, and for those that only a state guards, such as
 // approving.
@@ -289,8 +283,8 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
-// AllowResume lets [CampaignsService.Approve] resume a campaign that is stopped, that was approved before, or whose status the listing
-// does not show. It undoes what a teammate has stopped: pass it only if Review.Resumes is true and a person has agreed.
+// AllowResume lets [CampaignsService.Approve] resume a campaign that was stopped or approved before. It undoes what a teammate has
+// stopped: pass it only if Review.Resumes is true and a person has agreed.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }

@@ -21,8 +21,8 @@ import (
 )
 
 // OutcomeUnknownError is a write, or a read that costs credits, whose outcome no response proves: it may have happened. Make the call
-// again only if Resolve says [OutcomeNotApplied]; in another process, [Client.Recover] reads for all tickets of a journal. It matches
-// [ErrOutcomeUnknown], and errors.As finds the [*Error] of the response, if there was one.
+// again only if Resolve says [OutcomeNotApplied]. It matches [ErrOutcomeUnknown], and errors.As finds the [*Error] of the response, if
+// there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
@@ -378,7 +378,7 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, e journal.End) er
 	return err
 }
 
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back.
+// Unwrap returns why it was refused, or which other call keeps this one back.
 func (e *RefusedError) Unwrap() error {
 	if deciding(e.cause) != nil {
 		return otherCallError{e.cause}

@@ -107,9 +107,9 @@ type Progress struct {
 // Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for ResumeFrom. It counts the current record as delivered: take it once the record is stored, if possible in
-// the same transaction, and after the loop, too: it then says that the walk has ended. It is empty before the first record, and always for
-// a search or a timeline.
+// Checkpoint returns a string for ResumeFrom. It counts the current record as delivered: store both in one transaction, if possible, and
+// take it after the loop, too: it then says that the walk has ended. It is empty before the first record, and always for a search or a
+// timeline.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
 // WithProgress updates p while an iterator runs: its report, and its checkpoint. A new range resets it.
@@ -123,8 +123,8 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// Sequential reads a page when the loop needs it, and no earlier. Without it, free numbered pages are read ahead from the second page on:
-// up to four, of at most 16 MiB, as the rate limit has room for them.
+// Sequential reads a page when the loop needs it, and no earlier. Without it, free numbered pages are read ahead, up to four, as the rate
+// limit has room for them.
 func Sequential() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.sequential = true })
 }
@@ -139,8 +139,7 @@ func pageOptions(opts []CallOption) []PageOption {
 }
 
 // MaxPaidPages stops an iterator that spends credits after n pages; math.MaxInt reads all, whatever they cost. If there are more results,
-// the range ends with a [RefusedError] of [RulePaidPages]. Ten empty pages in a row, or two that bring nothing new, also end it with an
-// error.
+// the range ends with a [RefusedError] of [RulePaidPages].
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)

@@ -11,7 +11,7 @@ import (
 )
 
 // RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left. A surface is a part of the
-// API with limits of its own, shared by all keys of a workspace: docs/operations.md has them.
+// API with limits of its own: docs/operations.md has them.
 type RateLimit struct {
 	Surface   string
 	Window    string // "minute", "day" or "unknown", inferred

@@ -22,7 +22,7 @@ type Recovery struct {
 	Person  []Recovered // only a person can tell, and settles the ticket in the journal
 }
 
-// Recovered is one of these calls.
+// Recovered is a call that was in doubt.
 type Recovered struct {
 	Ticket     journal.Ticket
 	Resolution *Resolution // never nil
@@ -30,8 +30,8 @@ type Recovered struct {
 }
 
 // Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. Call it at the start of a program. It
-// reads for all calls of [Client.InDoubt], four at once, each for up to 40 s, agents 140 s, and returns the rest for later and for a
-// person. It needs [WithJournal].
+// reads for all calls of [Client.InDoubt], each for up to 40 s, agents 140 s, and returns the rest for later and for a person. It needs
+// [WithJournal].
 //
 // It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. The error says that a call
 // could not be read or noted: the Recovery has it in Later.
