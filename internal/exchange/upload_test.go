@@ -102,28 +102,6 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// Without the end, a body is not complete: a source that is not of its size is never handed over whole.
-func TestUpload_OtherSizeThanGiven(t *testing.T) {
-	for size, want := range map[int64]string{
-		3: "the file is longer than the size that was given",
-		8: "the file ended 1 bytes before the size that was given", 9: "the file ended 2 bytes before the size that was given",
-	} {
-		u, _ := upload(text("content"), size)
-		got, err := io.ReadAll(u)
-		require.EqualError(t, err, want)
-		require.Equal(t, "<head>"+"content"[:min(size, 7)], string(got))
-		require.True(t, u.Withhold())
-	}
-	cut := errors.New("cut")
-	for _, size := range []int64{4, 7} { // also where it says so only after the last byte
-		u, _ := upload(io.NopCloser(io.MultiReader(strings.NewReader("some"), iotest.ErrReader(cut))), size)
-		got, err := io.ReadAll(u)
-		require.Equal(t, cut, err)
-		require.Equal(t, "<head>some", string(got))
-		require.True(t, u.Withhold())
-	}
-}
-
 // Once the attempt is over, nothing more is handed over.
 func TestUpload_Withhold(t *testing.T) {
 	for n := range len("<head>content") + 1 {

@@ -147,24 +147,6 @@ func TestImports_UploadBounds(t *testing.T) {
 	}, tests.Refusals(t, err), "all at once")
 }
 
-// Files that readers of spreadsheets can read are sent as they are, whatever their extension.
-func TestImports_FormatsByTheFirstBytes(t *testing.T) {
-	for _, content := range []string{
-		"name,company\nAda,Engines\n", "BMI,OTTO,ID3", "\xEF\xBB\xBFname", "\xFF\xFEn\x00a\x00", "\xFE\xFF\x00n", "caf\xE9;\r\n\t\x1b", "<name>",
-		"n\x00a\x00", "Inter\x02national\n", "a\nb\n\x1a", "\x09\x04\x06\x00", "<table><tr><td>a</table>", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
-	} {
-		var sent string
-		rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			text, err := io.ReadAll(r.Body)
-			sent = string(text)
-			return tests.Respond(202, `{}`), err
-		})
-		_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), prospectkit.UploadFrom("a.xls", int64(len(content)), strings.NewReader(content)))
-		require.NoError(t, err, "%q", content)
-		require.Contains(t, sent, "\r\n\r\n"+content+"\r\n--")
-	}
-}
-
 func TestImports_UploadFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "people.csv")
 	require.NoError(t, os.WriteFile(name, []byte("name\nAda\n"), 0o600))
@@ -305,18 +287,6 @@ func TestImports_UploadThatCannotBeOpenedAgainEndsItsTicket(t *testing.T) {
 		require.Len(t, book.Sent, 2, "the ticket is stored before the file is opened")
 		require.Equal(t, map[string]journal.Outcome{"imports.create": journal.NotApplied}, book.Outcomes())
 	}, 1)
-}
-
-// A transport that reads the body and forgets to close it leaves no file open.
-func TestImports_FileIsClosedAtItsEnd(t *testing.T) {
-	s := &fileSource{content: "name\nAda\n"}
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		receive(t, r)
-		return tests.Respond(202, `{}`), nil
-	}))
-	_, err := client.Imports.Upload(t.Context(), s.upload(9))
-	require.NoError(t, err)
-	require.EqualValues(t, 1, s.closed.Load())
 }
 
 // An upload whose end never left is sent once, and was definitely not applied: with and without a trace.
@@ -483,28 +453,6 @@ func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 		require.Equal(t, "not sent", info.Attempts[0].Delivery)
 		require.EqualValues(t, 2, s.opened.Load())
 	}, 0)
-}
-
-// The second opening fails: nothing more is sent, and nothing was applied.
-func TestImports_FileThatCannotBeReopened(t *testing.T) {
-	inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
-		t.Helper()
-		s := &fileSource{content: "name\nAda\n"}
-		up := s.upload(9)
-		open := up.Open
-		up.Open = func() (io.ReadCloser, error) {
-			if s.opened.Load() > 0 {
-				return nil, fs.ErrNotExist
-			}
-			return open()
-		}
-		var info prospectkit.Info
-		_, err := m.Client(t).Imports.Upload(t.Context(), up, prospectkit.WithInfo(&info))
-		require.ErrorIs(t, err, fs.ErrNotExist)
-		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.Zero(t, info.Status, "the last attempt had no response")
-		require.Len(t, *got, 1)
-	}, 3)
 }
 
 // brokenFile breaks the contract of io.Reader after some bytes, and panics when it is closed.
