@@ -5,12 +5,16 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -105,4 +109,147 @@ func TestEveryFailure_CreateAndStart(t *testing.T) {
 			}, sandbox.RestartAfter(10*time.Minute), sandbox.UntilDone(3), sandbox.Twice())
 		})
 	}
+}
+
+// What gateways and servers do to requests and responses, at every request.
+
+// An idle connection that the server closes, and an Age that says how long the response took, are as if nothing had happened: each call
+// succeeds, and arrives once.
+func TestEveryFailure_IdleAndAge(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+			_, err := call(run.Context(), clientOf(run, Routes()))
+			return err
+		}, func(run *sandbox.Run) error {
+			require.NoError(run, run.Err())
+			require.Equal(run, 1, run.Calls(row.Name))
+			return nil
+		}, everySweep(sandbox.Only(sandbox.IdleClosed, sandbox.AgedResponse))...)
+		require.Equal(t, map[bool]int{true: 2, false: 3}[row.FreeRead()], tried.Runs)
+	})
+}
+
+// What can be approved stays so behind a gateway that counts an Age: a review, and the approval with its digest.
+func TestEveryFailure_ApproveWithAge(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client := clientOf(run, prospectkit.WithJournal(new(journal.MemoryJournal)))
+		r, err := client.Campaigns.Review(run.Context(), CampaignID)
+		if err != nil {
+			return err
+		}
+		_, err = client.Campaigns.Approve(run.Context(), CampaignID, r.Digest())
+		return err
+	}, func(run *sandbox.Run) error { return run.Err() }, everySweep(sandbox.Only(sandbox.AgedResponse))...)
+}
+
+// A gateway sends a write without a body twice, and forwards the second response, a conflict. It is never "not applied", and Once sends
+// nothing again, also if a teammate undoes it meanwhile.
+func TestEveryFailure_SentTwice(t *testing.T) {
+	for name := range guardedByState {
+		t.Run(name, func(t *testing.T) {
+			var first, second error
+			tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+				client := clientOf(run, Routes(), prospectkit.WithJournal(new(journal.MemoryJournal)))
+				_, first = EveryCall[name](run.Context(), client, prospectkit.Once("monday"))
+				run.Do(func(tx *sandbox.Tx) {
+					if name == "campaigns.approve" {
+						tx.StopCampaign(CampaignID)
+					}
+				})
+				_, second = EveryCall[name](run.Context(), client, prospectkit.Once("monday"))
+				return nil
+			}, func(run *sandbox.Run) error {
+				if len(run.Failures()) == 0 {
+					require.NoError(run, first)
+					require.Equal(run, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(second), "%v", second)
+				} else {
+					require.ErrorIs(run, first, prospectkit.ErrOutcomeUnknown)
+					require.ErrorIs(run, second, prospectkit.ErrOutcomeUnknown)
+				}
+				require.Equal(run, 1+len(run.Failures()), run.Calls(name))
+				return nil
+			}, everySweep(sandbox.Only(sandbox.SentTwice))...)
+			require.Equal(t, 2, tried.Runs)
+		})
+	}
+}
+
+// A server in front refuses a long body: the write, or the file, was not applied.
+func TestEveryFailure_BodyRefused(t *testing.T) {
+	long := "firstName\n" + strings.Repeat("x", 9<<10)
+	for name, write := range map[string]AnyCall{
+		"lists.add-contacts": withTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": long}}}),
+		"imports.create":     with((*imports).Upload, prospectkit.UploadFrom("c.csv", int64(len(long)), strings.NewReader(long))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+				_, err := write(run.Context(), clientOf(run))
+				return err
+			}, func(run *sandbox.Run) error {
+				want := map[int]prospectkit.Outcome{0: prospectkit.OutcomeApplied, 1: prospectkit.OutcomeNotApplied}[len(run.Failures())]
+				require.Equal(run, want, prospectkit.OutcomeOf(run.Err()), "%v", run.Err())
+				require.Equal(run, 1, run.Calls(name))
+				return nil
+			}, everySweep(sandbox.Only(sandbox.BodyRefused))...)
+			require.Equal(t, 2, tried.Runs)
+		})
+	}
+}
+
+// Totals that are capped lose nothing, from whatever page on.
+func TestEveryFailure_TotalsCapped(t *testing.T) {
+	var seen []string
+	tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		seen = nil
+		client := clientOf(run)
+		for row, err := range client.Lists.Rows(run.Context(), ListID, prospectkit.RowsParams{Limit: 2}) {
+			if err != nil {
+				return err
+			}
+			seen = append(seen, row.ID())
+		}
+		for list, err := range client.Lists.All(run.Context(), prospectkit.ListsParams{Limit: 2}) {
+			if err != nil {
+				return err
+			}
+			seen = append(seen, list.ID)
+		}
+		return nil
+	}, func(run *sandbox.Run) error {
+		require.NoError(run, run.Err())
+		require.Len(run, seen, 7+len(run.Lists()))
+		return nil
+	}, everySweep(sandbox.Only(sandbox.TotalsCapped), sandbox.Setup(func(run *sandbox.Run) {
+		run.Do(func(tx *sandbox.Tx) {
+			for n := range 5 {
+				tx.AddRows(ListID, sandbox.Row{"firstName": strconv.Itoa(n)})
+			}
+		})
+	}))...)
+	require.Greater(t, tried.Requests, 5)
+}
+
+// An empty page hides no contact from a review, and no list from Ensure.
+func TestEveryFailure_PageEmptied(t *testing.T) {
+	var r *prospectkit.Review
+	sandbox.EveryFailure(t, func(run *sandbox.Run) (err error) {
+		r, err = clientOf(run).Campaigns.Review(run.Context(), CampaignID)
+		return err
+	}, func(run *sandbox.Run) error {
+		require.NoError(run, run.Err())
+		require.Equal(run, 2, r.ContactsCount)
+		require.Contains(run, r.String(), "to the 2 contacts in its lists")
+		return nil
+	}, everySweep(sandbox.Only(sandbox.PageEmptied))...)
+
+	var got *prospectkit.Ensured
+	sandbox.EveryFailure(t, func(run *sandbox.Run) (err error) {
+		got, err = clientOf(run).Lists.Ensure(run.Context(), prospectkit.NewList{Name: "Berlin"})
+		return err
+	}, func(run *sandbox.Run) error {
+		require.NoError(run, run.Err())
+		require.Equal(run, ListID, got.List.ID)
+		require.False(run, got.Created)
+		return nil
+	}, everySweep(sandbox.Only(sandbox.PageEmptied, sandbox.ResponseLost, sandbox.RequestLost), sandbox.Twice())...)
 }

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -330,4 +331,67 @@ func TestDelivery_AnotherWay(t *testing.T) {
 		return nil, fmt.Errorf("instrumented: %w", failed)
 	})).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "it is net/http's failure to connect")
+}
+
+// A write that net/http was about to send a second time is ended, and its error says why: nobody cancelled it.
+func TestDelivery_ReplayIsNamed(t *testing.T) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		trace := httptrace.ContextClientTrace(r.Context())
+		for range 2 {
+			near, far := net.Pipe()
+			defer near.Close()
+			defer far.Close()
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: near})
+			if r.Context().Err() != nil {
+				return nil, r.Context().Err()
+			}
+			trace.WroteHeaderField("Idempotency-Key", nil)
+			trace.WroteHeaders()
+		}
+		return tests.Respond(201, ""), nil
+	}))
+	info, err := tests.Call(t.Context(), client, true)
+	tests.RequireUnknown(t, err)
+	require.ErrorContains(t, err, "net/http was about to send the request a second time")
+	require.NotErrorIs(t, err, context.Canceled)
+	require.Len(t, info.Attempts, 1)
+}
+
+// What a transport writes to its request, also after it was abandoned, is not sent by a later attempt.
+func TestAttempt_HasItsOwnRequest(t *testing.T) {
+	for name, first := range map[string]func(released chan struct{}) (*http.Response, error){
+		"abandoned":    func(released chan struct{}) (*http.Response, error) { <-released; return nil, io.EOF },
+		"rate limited": func(chan struct{}) (*http.Response, error) { return tests.Respond(429, "", "Retry-After", "1"), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				released := make(chan struct{})
+				defer close(released)
+				var earlier atomic.Pointer[http.Request]
+				var plain, sent http.Header
+				var path string
+				change := func(r *http.Request) {
+					r.Header["Authorization"][0] += "x"
+					r.Header.Add("X-Trace", "x")
+					r.URL.Path = "/gateway" + r.URL.Path
+				}
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if earlier.Load() == nil {
+						plain = r.Header.Clone()
+						change(r)
+						earlier.Store(r)
+						return first(released)
+					}
+					change(earlier.Load())
+					sent, path = r.Header.Clone(), r.URL.Path
+					return tests.Respond(200, tests.OneUser), nil
+				}), prospectkit.WithAttemptTimeout(time.Second))
+				_, err := client.Account.Me(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, plain, sent)
+				require.Equal(t, "/api/v1/business/me", path)
+			})
+		})
+	}
 }

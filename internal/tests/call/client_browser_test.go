@@ -31,14 +31,6 @@ func TestBrowser_NeedsAnOwnTransport(t *testing.T) {
 	}
 }
 
-// A token that is a URL was taken for the other argument, also that of a server on this machine.
-func TestNew_TokenThatIsAURL(t *testing.T) {
-	for _, swapped := range []string{"http://localhost:4010/api/v1", "https://api.example.com/api/v1", "http://x"} {
-		_, err := prospectkit.New(tests.BaseURL, swapped)
-		require.ErrorContains(t, err, "looks like a URL: base URL and token may be swapped")
-	}
-}
-
 // A browser follows redirects unless net/http's transport, which another one may wrap, is told with each attempt.
 func TestBrowser_AsksForNoRedirects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

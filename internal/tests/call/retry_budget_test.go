@@ -24,22 +24,6 @@ func counting(requests *int, f func(n int) (*http.Response, error)) tests.RoundT
 // fails has room for every call: only the retries are bounded.
 func fails(int) (*http.Response, error) { return tests.Respond(503, "", tests.Room...), nil }
 
-// However many calls fail, the retries are a bucketful and one in ten seconds.
-func TestRetry_ThousandFailingCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const bucket, calls = 10, 1000
-		requests := 0
-		client := tests.NewClient(t, counting(&requests, fails))
-		began := time.Now()
-		for range calls {
-			require.Error(t, page(t, client))
-		}
-		require.Less(t, time.Since(began), 20*time.Second, "a call that may not be repeated does not wait")
-		require.GreaterOrEqual(t, requests, calls+bucket)
-		require.LessOrEqual(t, requests, calls+bucket+int(time.Since(began)/(30*time.Second)))
-	})
-}
-
 // An outage of an hour at the full pace of a surface costs at most 15% more requests than there are calls.
 func TestRetry_AmplificationInAnOutage(t *testing.T) {
 	for name, hold := range map[string]struct {

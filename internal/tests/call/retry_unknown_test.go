@@ -1,13 +1,19 @@
 package call_test
 
 import (
+	"context"
+	"errors"
+	"io"
+	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
@@ -72,4 +78,91 @@ func TestRetry_PolicyRetriesNoWrites(t *testing.T) {
 	_, err := tests.Call(t.Context(), tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10})), true)
 	tests.RequireUnknown(t, err)
 	require.Len(t, rt.Sent, 1)
+}
+
+// A failure that no retry cures is one of the connection. The same text after something was sent, or from a transport without a
+// trace, proves nothing: a write has an unknown outcome, and a read is retried.
+func TestRetry_PermanentFailuresAfterSending(t *testing.T) {
+	for _, fault := range []error{
+		errors.New("remote error: tls: bad record MAC"), errors.New(`unsupported protocol scheme "x"`), &net.DNSError{Err: "no such host", IsNotFound: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, fault }))
+			info, err := tests.Call(t.Context(), client, true)
+			tests.RequireUnknown(t, err)
+			require.Len(t, info.Attempts, 1)
+			info, err = tests.Call(t.Context(), client, false)
+			require.Error(t, err)
+			require.Len(t, info.Attempts, 3)
+			require.Equal(t, "unknown", info.Attempts[2].Delivery)
+		})
+	}
+}
+
+// A status that refuses content before any work leaves nothing in doubt, whoever sends it. A 413 does so only for a body that a server can
+// find too long: to a short request, some platforms send it for their response, after the work.
+func TestRefusedUnread(t *testing.T) {
+	add := func(contacts int) func(context.Context, *prospectkit.Client) error {
+		return func(ctx context.Context, c *prospectkit.Client) error {
+			all := make([]prospectkit.Fields, contacts)
+			for i := range all {
+				all[i] = prospectkit.Fields{"email": "ada@example.com", "firstName": strings.Repeat("a", 250)}
+			}
+			_, err := c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": all})
+			return err
+		}
+	}
+	upload := func(size int) func(context.Context, *prospectkit.Client) error {
+		return func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Imports.Upload(ctx, tests.CSVUpload(strings.Repeat("a", size)))
+			return err
+		}
+	}
+	approve := func(ctx context.Context, c *prospectkit.Client) error {
+		_, err := c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		return err
+	}
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		call   func(context.Context, *prospectkit.Client) error
+		want   prospectkit.Outcome
+		says   string
+	}{
+		{"413 to 400 contacts", 413, tests.HTML, add(400), prospectkit.OutcomeNotApplied, "send less at a time"},
+		{"413 to a file", 413, tests.HTML, upload(1 << 20), prospectkit.OutcomeNotApplied, "send less at a time"},
+		{"413 to two contacts", 413, tests.HTML, add(2), prospectkit.OutcomeUnknown, ""},
+		{"413 to no body", 413, tests.HTML, approve, prospectkit.OutcomeUnknown, ""},
+		{"413 of the service to two contacts", 413, tests.Envelope("IMPORT_FILE_TOO_LARGE"), add(2), prospectkit.OutcomeNotApplied, ""},
+		{"407", 407, tests.HTML, approve, prospectkit.OutcomeNotApplied, "a proxy on the way asks for its own password"},
+		{"411", 411, "", approve, prospectkit.OutcomeNotApplied, "Content-Length"},
+		{"414", 414, tests.HTML, add(2), prospectkit.OutcomeNotApplied, "filters"},
+		{"431", 431, tests.HTML, add(2), prospectkit.OutcomeNotApplied, "filters"},
+		{"520", 520, tests.HTML, add(2), prospectkit.OutcomeUnknown, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			requests := 0
+			err := c.call(t.Context(), tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				requests++
+				if r.Body != nil {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				return tests.Respond(c.status, c.body), nil
+			})))
+			require.Error(t, err)
+			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
+			require.ErrorContains(t, err, c.says)
+			require.Equal(t, 1, requests)
+		})
+	}
+}
+
+// Squid and HAProxy respond 400 to a URL that is too long for them.
+func TestLongURLRefused(t *testing.T) {
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(400, tests.HTML), nil }))
+	for filters, says := range map[string]bool{strings.Repeat("統", 1000): true, strings.Repeat("a", 1000): false} {
+		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: filter.Contact{Title: filter.AnyOf(filters)}})
+		require.Equal(t, says, strings.Contains(err.Error(), "fewer or shorter values"), "%v", err)
+	}
 }

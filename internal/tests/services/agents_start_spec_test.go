@@ -1,7 +1,9 @@
 package services_test
 
 import (
+	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -130,4 +132,87 @@ func TestCreateAndStart_WithoutRateHeaders(t *testing.T) {
 			s.Done()
 		})
 	}
+}
+
+// One thing that activation would refuse is enough: no draft is saved for it.
+func TestCreateAndStart_RefusedBeforeTheDraft(t *testing.T) {
+	for name, spec := range map[string]prospectkit.AgentSpec{
+		"no cap": tests.Monitor(), "no prompt": tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Prompt = "" }), "no name": tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.ListName = "" }),
+	} {
+		s := tests.Stage(t)
+		agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
+		require.Nil(t, agent, name)
+		require.Len(t, tests.Refusals(t, err), 1, name)
+		s.Done()
+	}
+}
+
+// The error after a draft was saved has the fields of the response that refused to start it.
+func TestCreateAndStart_RefusalAfterTheDraft(t *testing.T) {
+	for op, method := range map[string]func(*prospectkit.AgentsService) error{
+		"agents.create-and-start": func(s *prospectkit.AgentsService) error {
+			_, err := s.CreateAndStart(t.Context(), tests.Capped())
+			return err
+		},
+		"agents.ensure": func(s *prospectkit.AgentsService) error {
+			spec := tests.Capped()
+			spec.Start = true
+			_, err := s.Ensure(t.Context(), spec)
+			return err
+		},
+	} {
+		s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved,
+			tests.Always(402, `{"error":{"type":"x","code":"INSUFFICIENT_CREDITS","message":"no credits","requestId":"req-7"}}`))
+		err := method(tests.NewClient(t, s).Agents)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+		refused, _ := errors.AsType[*prospectkit.Error](err)
+		require.Equal(t, op, refused.Op)
+		require.Equal(t, 402, refused.Status)
+		require.Equal(t, prospectkit.CodeInsufficientCredits, refused.Code)
+	}
+}
+
+// The first creation may have made what holds the name: that the name is taken does not make its outcome known.
+func TestEnsureAgent_StaysUnknownWhenTheNameIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		created := 0
+		service := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodPost:
+				if created++; created == 1 {
+					return tests.CutOff(r)
+				}
+				return tests.NameTaken(r)
+			case strings.HasSuffix(r.URL.Path, "/lists") && created == 2:
+				return tests.HoldingList(r)
+			case strings.HasSuffix(r.URL.Path, "/lists"):
+				return tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`)(r)
+			}
+			return tests.OtherAgents(r)
+		})
+		_, err := tests.NewClient(t, service).Agents.Ensure(t.Context(), tests.Capped())
+		require.Equal(t, 2, created)
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+	})
+}
+
+// What has the name, and is of another kind, stands beside the error of Ensure, and is never taken for the draft of CreateAndStart.
+func TestAgents_NameOfAnotherKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Agents: []sandbox.Agent{{ID: tests.AgentID, Name: tests.Capped().ListName, Type: sandbox.PersonDiscovery, Status: "initializing"}},
+		}}}))
+		agents := tests.SandboxClient(t, sb).Agents
+		held, err := agents.Ensure(t.Context(), tests.Capped())
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, tests.AgentID, held.Agent.ID)
+		require.False(t, held.Created)
+		agent, err := agents.CreateAndStart(t.Context(), tests.Capped())
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Nil(t, agent)
+		require.Zero(t, sb.Calls("agents.activate")+sb.Calls("agents.adjust"))
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
 )
 
 // slowShelf serves a shelf to requests at the same time. Each takes its time on the way back.
@@ -221,4 +223,115 @@ func drainRows(t *testing.T, rows iter.Seq2[*prospectkit.Row, error]) (all []*pr
 		all = append(all, row)
 	}
 	return all
+}
+
+// long is a list of so many pages of a row, each of which takes its time.
+func long(t *testing.T, pages int, each time.Duration, opts ...sandbox.Option) (*sandbox.Sandbox, *prospectkit.Client, string) {
+	t.Helper()
+	sb := sandbox.New(t, opts...)
+	var list string
+	sb.Do(func(tx *sandbox.Tx) {
+		list = tx.CreateList(sandbox.List{Name: "Long"})
+		rows := make([]sandbox.Row, pages)
+		for i := range rows {
+			rows[i] = sandbox.Row{"firstName": strconv.Itoa(i)}
+		}
+		tx.AddRows(list, rows...)
+	})
+	sb.Fail("lists.rows", sandbox.Always(), sandbox.Latency(each))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	return sb, client, list
+}
+
+// 600 pages take the five minutes that the documented limit of 120 a minute takes, however long a page takes, and beside a consumer. Of a page
+// of two seconds nothing tells whether the minute ended before them or after: the limiter waits for the later moment, in each minute.
+func TestAhead_IsNoSlowerThanTheLimit(t *testing.T) {
+	const pages, limit = 600, 5 * time.Minute
+	for _, each := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second} {
+		for _, consumer := range []time.Duration{0, 400 * time.Millisecond} {
+			for _, windows := range [][]sandbox.Option{nil, {sandbox.SlidingWindows()}} {
+				t.Run(fmt.Sprintf("%s a page, %s to store it, sliding windows: %d", each, consumer, len(windows)), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						sb, client, list := long(t, pages, each, windows...)
+						began, n := time.Now(), 0
+						for _, err := range client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1}) {
+							require.NoError(t, err)
+							time.Sleep(consumer)
+							n++
+						}
+						took := time.Since(began)
+						t.Logf("%.3f of the limit's five minutes", took.Seconds()/limit.Seconds())
+						require.Equal(t, pages, n)
+						most := 1.05
+						if each > time.Second {
+							most = 1.09
+						}
+						require.LessOrEqual(t, took.Seconds(), most*limit.Seconds())
+						require.Equal(t, pages+1, sb.Calls("lists.rows"), "the last page is full")
+					})
+				})
+			}
+		}
+	}
+}
+
+// A page that was requested early, and refused because its wait was too long, is requested again when it is needed.
+func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(60)
+		full := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { // each response uses the minute up
+			resp, err := s.RoundTrip(r)
+			if err == nil {
+				resp.Header.Set("RateLimit-Limit", "120")
+				resp.Header.Set("RateLimit-Remaining", "0")
+				resp.Header.Set("RateLimit-Reset", "40")
+			}
+			return resp, err
+		})
+		var refused atomic.Int32
+		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(full), prospectkit.WithMaxWait(0),
+			tests.Watch(func(e prospectkit.Event) {
+				if e.Kind == prospectkit.EventEnd && e.Err != nil {
+					refused.Add(1)
+				}
+			}))
+		require.NoError(t, err)
+		seen := 0
+		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10)) {
+			require.NoError(t, err)
+			seen++
+			time.Sleep(2 * time.Minute)
+		}
+		require.Equal(t, 6, seen)
+		require.Positive(t, refused.Load())
+	})
+}
+
+// A page that was read ahead and rejected, because only so many requests may be made at a time, is read again, alone, when it is needed.
+func TestPager_RejectedPageAheadIsReadAlone(t *testing.T) {
+	for name, header := range map[string][]string{"with what is left": tests.Room, "without a figure": tests.Bare} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(400)
+			var running, rejected atomic.Int32
+			limited := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				defer running.Add(-1)
+				now := running.Add(1)
+				time.Sleep(100 * time.Millisecond)
+				if now > 2 {
+					rejected.Add(1)
+					return tests.Respond(http.StatusTooManyRequests, tests.Envelope("RATE_LIMITED"), header...), nil
+				}
+				return s.RoundTrip(r)
+			})
+			client := tests.NewClient(t, limited)
+			seen := 0
+			for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10)) {
+				require.NoError(t, err, "%s: after %d pages", name, seen)
+				seen++
+			}
+			require.Equal(t, 40, seen)
+			require.Positive(t, rejected.Load())
+		})
+	}
 }

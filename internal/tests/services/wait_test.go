@@ -3,6 +3,7 @@ package services_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -261,4 +262,116 @@ func TestWait_ForAList(t *testing.T) {
 	require.Equal(t, []string{"test must not be nil"}, tests.Refusals(t, err))
 	_, err = tests.NewClient(t, tests.Untouched(t)).Lists.WaitFor(t.Context(), "x", done)
 	require.Equal(t, []string{"listId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
+}
+
+// A failed poll that names no time ends no wait early: the next one may have been in time, had the pause been shorter.
+func TestWaitLastsToItsDeadlineAfterAFailedPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		began := time.Now()
+		failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
+		_, err := tests.NewClient(t, failing, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Agents.WaitSettled(ctx, tests.AgentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.Equal(t, 4*time.Second, time.Since(began))
+	})
+}
+
+// Whoever cancels between two polls is told so, and not that a deadline is too near.
+func TestWait_CanceledBetweenPolls(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	client := tests.NewClient(t, tests.Sees("processing"), tests.Watch(func(e prospectkit.Event) {
+		if e.Kind == prospectkit.EventEnd {
+			cancel()
+		}
+	}))
+	agent, err := client.Agents.WaitSettled(ctx, tests.AgentID)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+	require.NotNil(t, agent)
+}
+
+// A poll that is to come later does not end a wait whose deadline is later still.
+func TestWait_LastsBeyondALongRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "600")
+		agent, err := tests.NewClient(t, tests.Stage(t, tests.Sees("processing"), limited, tests.Sees("active"))).Agents.WaitSettled(ctx, tests.AgentID)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
+	})
+}
+
+// A wait that ends because the next poll would be too late has ended for the deadline.
+func TestWait_TooLateForThePoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		failing := tests.Always(429, "", "Retry-After", "300")
+		_, err := tests.NewClient(t, tests.Stage(t, tests.Sees("processing"), failing), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Agents.WaitSettled(ctx, tests.AgentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "deadline is too near")
+	})
+}
+
+// A range whose wait for the rate limit is refused says so once, and ends, also where the loop goes on after an error. The loop that
+// repeats the range knows how long to wait.
+func TestRanges_EndWhereAWaitIsRefused(t *testing.T) {
+	type client = *prospectkit.Client
+	for name, errs := range map[string]func(context.Context, client) iter.Seq[error]{
+		"rows": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}))
+		},
+		"rows, page by page": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}, prospectkit.Sequential()))
+		},
+		"rows of": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(prospectkit.RowsOf[tests.Contact](ctx, c.Lists, tests.ListID, prospectkit.RowsParams{}))
+		},
+		"pages": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Lists.Pages(ctx, prospectkit.ListsParams{}))
+		},
+		"search": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(9)))
+		},
+		"waits": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Agents.WaitEach(ctx, tests.AgentID))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := tests.NewClient(t, tests.Always(http.StatusTooManyRequests, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600"), prospectkit.WithMaxWait(time.Second))
+				for range 2 {
+					var got []error
+					for err := range errs(t.Context(), c) {
+						got = append(got, err)
+						require.Less(t, len(got), 3)
+					}
+					require.Len(t, got, 1)
+					require.Error(t, got[0])
+					wait, helps := prospectkit.RetryAfter(got[0])
+					require.True(t, helps, got[0])
+					least := 30 * time.Second
+					if name == "waits" { // polls come after minutes: of the hour, little may be left, but more than WithMaxWait allows
+						least = time.Second
+					}
+					require.Greater(t, wait, least, got[0])
+				}
+			})
+		})
+	}
+}
+
+// errorsOf goes on after errors.
+func errorsOf[T any](seq iter.Seq2[*T, error]) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for _, err := range seq {
+			if !yield(err) {
+				return
+			}
+		}
+	}
 }
