@@ -85,7 +85,7 @@ func readSpec(kind string, body *form, now time.Time) agentSpec {
 
 func (s *agentSpec) readSources(body *form) {
 	one, hasOne := body.text("listId")
-	many, hasMany := body.idList("listIds", 0)
+	many, hasMany := body.idList("listIds", 1, 0)
 	sentOne := body.has("listId")
 	switch {
 	case sentOne && hasMany:

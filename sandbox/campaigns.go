@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,7 +36,6 @@ type Campaign struct {
 	CreatedAt            time.Time `json:"createdAt,omitzero"`
 	InitializationStatus string    `json:"initializationStatus,omitempty"` // running, completed, which is the default, or failed
 	InitializedAt        time.Time `json:"initializedAt,omitzero"`         // when a running one settles; without it, as long after the first use as InitializesFor says
-	InitializationFails  bool      `json:"initializationFails,omitempty"`  // as failed, that is
 	Channels             []string  `json:"channels,omitempty"`             // email, social
 	ListIDs              []string  `json:"listIds,omitempty"`              // its source lists, at most 10
 	Steps                []Step    `json:"steps,omitempty"`
@@ -237,7 +235,8 @@ func (c *call) listCampaigns() response {
 // draft reads the fields that creation and adjustment share.
 func (f *form) draft() (d Campaign, err error) {
 	d.Name, _ = f.name("name")
-	d.ListIDs, d.Steps = f.listIDs(), f.steps()
+	d.ListIDs, _ = f.idList("listIds", 0, 0)
+	d.Steps = f.steps()
 	if raw, ok := f.fields["channels"]; ok {
 		if d.Channels, ok = readChannels(raw); !ok {
 			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
@@ -254,28 +253,9 @@ func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
 	return chosen, err == nil && !unknown && len(chosen) > 0 && len(distinct) == len(chosen)
 }
 
-// listIDs reads ids, each of them once. Their number is checked elsewhere.
-func (f *form) listIDs() (ids []string) {
-	raw, sent := f.fields["listIds"]
-	if !sent {
-		return nil
-	}
-	all, err := stringsOf(raw)
-	if err != nil || slices.ContainsFunc(all, func(id string) bool { return !isID(id) }) {
-		f.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
-		return nil
-	}
-	for _, id := range all {
-		if !slices.ContainsFunc(ids, func(other string) bool { return sameID(id, other) }) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // sources finds the source lists of a campaign, and rejects unsuitable ones.
 func (c *call) sources(ids, over []string) (found []string) {
-	if len(ids) > maxLists {
+	if distinct := slices.Compact(slices.Sorted(slices.Values(appendEach(nil, ids, strings.ToLower)))); len(distinct) > maxLists {
 		deny("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
 	}
 	reached := len(ids) == 0
@@ -283,6 +263,9 @@ func (c *call) sources(ids, over []string) (found []string) {
 		l := must(c.listByID(id))
 		if l.EntityType != ContactList {
 			deny("CONTACT_LIST_REQUIRED", "A source list is a company list.")
+		}
+		if slices.Contains(found, l.ID) {
+			continue
 		}
 		found = append(found, l.ID)
 		reached = reached || c.reaches(l, over)
@@ -332,18 +315,11 @@ func (c *call) createCampaign() response {
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
+// references rejects ids of templates and styles, of which there are none, and those of missing hubs.
 func (c *call) references(body *form) {
-	for _, ref := range []struct {
-		name, code, what string
-	}{
-		{"templateId", "TEMPLATE_NOT_FOUND", "template"},
-		{"writingStyleId", "WRITING_STYLE_NOT_FOUND", "writing style"},
-		{"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND", "knowledge hub"},
-	} {
-		if id, ok := asString(body.fields[ref.name]); ok {
-			if ref.name != "knowledgeHubId" || hubs.find(c.ws, id) == nil {
-				stop(&refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name})
-			}
+	for _, ref := range [][2]string{{"templateId", "TEMPLATE_NOT_FOUND"}, {"writingStyleId", "WRITING_STYLE_NOT_FOUND"}, {"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND"}} {
+		if id, ok := asString(body.fields[ref[0]]); ok && (ref[0] != "knowledgeHubId" || hubs.find(c.ws, id) == nil) {
+			stop(&refusal{code: ref[1], message: "Nothing has this id.", param: ref[0]})
 		}
 	}
 }
@@ -404,7 +380,7 @@ func (c *call) makeCampaign(seed Campaign) *Campaign {
 	if c.sb.pace.initialize > 0 {
 		c.sb.scheduleInitialization(c.ws, cp)
 	} else {
-		c.ws.settle(cp, initCompleted)
+		c.ws.settle(cp)
 	}
 	return cp
 }
@@ -414,19 +390,15 @@ func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
 		if c.InitializationStatus != initRunning {
 			return false
 		}
-		status := initCompleted
-		if c.InitializationFails {
-			status = initFailed
-		}
-		ws.settle(c, status)
+		ws.settle(c)
 		return true
 	})
 }
 
-// settle ends the initialization of a campaign. One that succeeds leaves steps.
-func (ws *workspace) settle(c *Campaign, status string) {
-	c.InitializationStatus, c.InitializedAt, c.InitializationFails = status, time.Time{}, false
-	if status == initCompleted && len(c.Steps) == 0 {
+// settle ends the initialization of a campaign, which leaves steps.
+func (ws *workspace) settle(c *Campaign) {
+	c.InitializationStatus, c.InitializedAt = initCompleted, time.Time{}
+	if len(c.Steps) == 0 {
 		c.Steps = ws.keepIDs(nil, generated(c.Channels))
 	}
 }

@@ -87,10 +87,10 @@ func (f *form) requiredID(name string) string {
 }
 
 // ids reads an array of 1 to 500 ids. It reports whether there is one.
-func (f *form) ids(name string) ([]string, bool) { return f.idList(name, maxIDs) }
+func (f *form) ids(name string) ([]string, bool) { return f.idList(name, 1, maxIDs) }
 
 // idList reads an array of ids. A maximum of zero means no bound.
-func (f *form) idList(name string, most int) ([]string, bool) {
+func (f *form) idList(name string, least, most int) ([]string, bool) {
 	raw, ok := f.fields[name]
 	if !ok {
 		return nil, false
@@ -100,7 +100,7 @@ func (f *form) idList(name string, most int) ([]string, bool) {
 	switch {
 	case err != nil:
 		f.fail(name, "%v", err)
-	case len(ids) < 1:
+	case len(ids) < least:
 		f.fail(name, "has to hold at least 1 id")
 	case most > 0 && len(ids) > most:
 		f.fail(name, "has to hold at most %d ids", most)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 )
@@ -18,42 +19,41 @@ type scrollToken struct {
 	offset int
 }
 
-// scrollRequest is the request of a page of any search.
-type scrollRequest struct {
-	query string // all of it but the token, in one form
+// page is the request of a page of any search.
+type page struct {
+	query string // all of it but the token
 	size  int
 	token string
 	later bool // there is a token
 }
 
-func (f *form) readScroll() (r scrollRequest) {
-	r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize)
-	r.token, r.later = f.text("scrollToken")
-	return r
+func (c *call) readPage() (p page) {
+	p.size = c.body.integer("size", 1, maxSearchSize, defaultSearchSize)
+	p.token, p.later = c.body.text("scrollToken")
+	rest := maps.Clone(c.body.fields)
+	delete(rest, "scrollToken")
+	p.query = c.req.URL.Path + string(must(json.Marshal(rest)))
+	return p
 }
 
-// scrollPage returns the next page of results, for its price, with a token if there are more.
-func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) response {
+// scroll returns the next page of results, for its price, with a token if there are more.
+func (c *call) scroll(p page, name string, found []json.RawMessage) response {
 	from := 0
-	if r.later {
-		token := c.ws.scrolls[r.token]
-		if token == nil || token.query != r.query {
+	if p.later {
+		token := c.ws.scrolls[p.token]
+		if token == nil || token.query != p.query {
 			stop(invalid("scrollToken", "is spent, has expired or belongs to another query"))
 		}
 		from = min(token.offset, len(found))
 	}
-	to := min(len(found), from+r.size)
-	next := ""
+	to := min(len(found), from+p.size)
+	body := object{name: append([]json.RawMessage{}, found[from:to]...)}
 	c.buy(to-from, name+" found", func() {
-		delete(c.ws.scrolls, r.token)
+		delete(c.ws.scrolls, p.token)
 		if to < len(found) {
-			next = c.mint(&scrollToken{r.query, to})
+			body["scrollToken"] = c.mint(&scrollToken{p.query, to})
 		}
 	}, "%s found: %d", name, to-from)
-	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}
-	if next != "" {
-		body["scrollToken"] = next
-	}
 	return reply(http.StatusOK, body)
 }
 

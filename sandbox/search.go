@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -47,54 +46,41 @@ var savedSearches = keeps(kind[SavedSearch]{
 // SavedSearches copies the saved searches.
 func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
 
-// invented is what searches find if the seed has nothing: n rows.
-func invented(n int, row func(i int) Row) (once func() []json.RawMessage) {
-	return sync.OnceValue(func() []json.RawMessage {
-		rows := make([]Row, n)
-		for i := range rows {
-			rows[i] = row(i)
-		}
-		return Rows(rows...)
-	})
-}
-
-var (
-	inventedPeople = invented(250, func(i int) Row { return invent("prospects", i).profile(i) })
-	inventedFirms  = invented(60, func(i int) Row { return inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row() })
-)
-
-func seeded(objects []json.RawMessage, otherwise func() []json.RawMessage) []json.RawMessage {
-	if len(objects) > 0 {
-		return objects
+// invented is what searches find if the seed has nothing.
+var invented = sync.OnceValues(func() (people, firms []json.RawMessage) {
+	for i := range 250 {
+		people = append(people, Rows(invent("prospects", i).profile(i))...)
 	}
-	return otherwise()
+	for i := range 60 {
+		firms = append(firms, Rows(inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row())...)
+	}
+	return people, firms
+})
+
+func (ws *workspace) prospects() []json.RawMessage {
+	if people, _ := invented(); len(ws.Prospects) == 0 {
+		return people
+	}
+	return ws.Prospects
 }
 
-func (ws *workspace) prospects() []json.RawMessage { return seeded(ws.Prospects, inventedPeople) }
-func (ws *workspace) companies() []json.RawMessage { return seeded(ws.Companies, inventedFirms) }
+func (ws *workspace) companies() []json.RawMessage {
+	if _, firms := invented(); len(ws.Companies) == 0 {
+		return firms
+	}
+	return ws.Companies
+}
 
 // filterOptions are the keys of searches, and the values that each accepts.
 func (ws *workspace) filterOptions() map[string][]string {
 	if len(ws.FilterOptions) > 0 {
 		return ws.FilterOptions
 	}
-	return map[string][]string{levelKey: levels}
+	return map[string][]string{"job_title_levels": levels} // the only documented key
 }
-
-// levelKey is the only documented filter key.
-const levelKey = "job_title_levels"
 
 // searchFilters are the values that each key includes.
 type searchFilters map[string][]string
-
-// normal is the same for all filters with the same meaning.
-func (f searchFilters) normal() string {
-	sorted := searchFilters{}
-	for key, values := range f {
-		sorted[key] = slices.Compact(slices.Sorted(slices.Values(values)))
-	}
-	return fmt.Sprintf("%q", sorted)
-}
 
 func unclear(param, message string) error {
 	return &refusal{code: "SEARCH_FILTERS_INVALID", message: param + " " + message + ".", param: param}
@@ -166,17 +152,14 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 }
 
 func (c *call) searchProspects() response {
-	body := c.body
-	page := body.readScroll()
-	body.valid()
-	filters := must(c.readFilters(body.fields["filters"]))
-	return c.scrollProfiles(page, "", filters)
+	page := c.readPage()
+	c.body.valid()
+	return c.scroll(page, "profiles", c.profiles(must(c.readFilters(c.body.fields["filters"]))))
 }
 
-// scrollProfiles handles a search. Its saved search, if any, is part of the query.
-func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) response {
-	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", kept(c.ws.prospects(), filters.meets), c.ws.shown)
+// profiles are those that filters find.
+func (c *call) profiles(f searchFilters) []json.RawMessage {
+	return appendEach(nil, kept(c.ws.prospects(), f.meets), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() response {
@@ -184,7 +167,7 @@ func (c *call) saveSearchToList() response {
 	to := body.destination()
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
-	found := appendEach(nil, kept(c.ws.prospects(), filters.meets), c.ws.shown)
+	found := c.profiles(filters)
 	l := c.destination(to, ContactList)
 	if l == nil {
 		return c.saveToNew(to.name, ContactList, found)
@@ -219,84 +202,70 @@ func (c *call) savedSearch(id string, companies bool) *SavedSearch {
 }
 
 func (c *call) runSavedSearch() response {
-	page := c.body.readScroll()
+	page := c.readPage()
 	s := c.savedSearch(c.pathID("savedSearchId"), false)
+	page.query += string(s.Filters)
 	filters, err := c.readFilters(s.Filters)
 	if err != nil {
 		deny("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
 	}
-	return c.scrollProfiles(page, s.ID, filters)
-}
-
-const cityField = "filters.headquartersCity"
-
-type companyQuery struct {
-	cities  []string // nil: anywhere
-	exclude []*list
+	return c.scroll(page, "profiles", c.profiles(filters))
 }
 
 func (c *call) searchCompanies() response {
-	body := c.body
-	page := body.readScroll()
+	body, page := c.body, c.readPage()
 	saved, isSaved := body.text("savedSearchId")
-	filtered := body.has("filters")
 	switch {
-	case isSaved && filtered:
+	case isSaved && body.has("filters"):
 		body.fail("savedSearchId", "and filters exclude each other")
 	case isSaved:
 		body.id("savedSearchId", saved)
 	}
 	body.valid()
-	raw := body.fields["filters"]
+	filters := body.fields["filters"]
 	if isSaved {
-		raw = c.savedSearch(saved, true).Filters
+		filters = c.savedSearch(saved, true).Filters
+		page.query += string(filters)
 	}
-	q := c.companyQuery(raw, body.fields["excludeCompanyLists"])
-	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
-	return c.scrollPage(page, "companies", kept(c.ws.companies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
+	cities, exclude := c.cities(filters), c.companyLists(body.fields["excludeCompanyLists"])
+	return c.scroll(page, "companies", kept(c.ws.companies(), func(company json.RawMessage) bool {
+		return (cities == nil || slices.Contains(cities, cityOf(company))) && !slices.ContainsFunc(exclude, func(l *list) bool { return l.holds(company) })
+	}))
 }
 
-func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery) {
-	var keys map[string]json.RawMessage
+// cities are those that the only known filter names, or nil without one. Unknown names are ignored if another one is known.
+func (c *call) cities(filters json.RawMessage) (known []string) {
+	const param = "filters.headquartersCity"
+	var keys fields
 	if len(filters) > 0 && (!isObject(filters) || json.Unmarshal(filters, &keys) != nil) {
 		stop(unclear("filters", "has to be an object"))
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if "filters."+key != cityField {
-			stop(unclear("filters", "has a key that the sandbox does not know: "+key))
-		}
+	raw, filtered := keys["headquartersCity"]
+	if len(keys) > 1 || len(keys) == 1 && !filtered {
+		stop(unclear("filters", "has a key that the sandbox does not know"))
 	}
-	if raw, ok := keys["headquartersCity"]; ok {
-		q.cities = c.cities(raw)
+	if !filtered {
+		return nil
 	}
-	if exclude != nil {
-		q.exclude = c.companyLists(exclude)
-	}
-	return q
-}
-
-// cities reads names, and keeps the known ones.
-func (c *call) cities(raw json.RawMessage) (known []string) {
 	names, err := stringsOf(raw)
 	var entries []struct{ Value string }
 	if one, ok := asString(raw); ok {
 		names = []string{one}
 	} else if err != nil {
 		if json.Unmarshal(raw, &entries) != nil || entries == nil {
-			stop(unclear(cityField, "has to hold names of cities"))
+			stop(unclear(param, "has to hold names of cities"))
 		}
 		for _, e := range entries {
 			names = append(names, e.Value)
 		}
 	}
 	for _, company := range c.ws.companies() {
-		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
+		if city := cityOf(company); foldContains(names, city) {
 			known = append(known, city)
 		}
 	}
-	slices.Sort(known)
-	if known = slices.Compact(known); len(known) == 0 {
-		stop(&refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: cityField})
+	if known == nil {
+		stop(&refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: param})
 	}
 	return known
 }
@@ -310,7 +279,7 @@ func cityOf(company json.RawMessage) string {
 func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 	const param = "excludeCompanyLists"
 	ids, err := stringsOf(raw)
-	if err != nil {
+	if err != nil && raw != nil {
 		stop(invalid(param, err.Error()))
 	}
 	for _, id := range ids {
@@ -323,23 +292,12 @@ func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 	return lists
 }
 
-// String is the same for all queries with the same meaning.
-func (q companyQuery) String() string {
-	out := appendEach(nil, q.exclude, func(l *list) string { return l.ID })
-	slices.Sort(out)
-	return fmt.Sprint(q.cities, slices.Compact(out))
-}
-
-func (q companyQuery) finds(company json.RawMessage) bool {
-	if q.cities != nil && !slices.Contains(q.cities, cityOf(company)) {
-		return false
-	}
+// holds reports whether a row of the list has the id of a company, or its domain.
+func (l *list) holds(company json.RawMessage) bool {
 	id, _ := fieldString(company, "id")
 	domain, _ := fieldString(company, "domain")
-	return !slices.ContainsFunc(q.exclude, func(l *list) bool {
-		return l.has(id) || domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
-			other, _ := fieldString(row, "domain")
-			return strings.EqualFold(domain, other)
-		})
+	return l.has(id) || domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+		other, _ := fieldString(row, "domain")
+		return strings.EqualFold(domain, other)
 	})
 }

@@ -43,20 +43,8 @@ type Spec struct {
 	Options   []sandbox.FaultOption
 }
 
-// Parse reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox with these options. A fault of an operation with an
-// undocumented path needs its [sandbox.WithRoute].
-func Parse(spec string, opts ...sandbox.Option) (*Spec, error) {
-	f, err := Read(spec)
-	if err != nil {
-		return nil, err
-	}
-	var t Trial
-	sandbox.New(&t, opts...).Fail(f.Operation, f.Options...)
-	return f, errors.Join(t...)
-}
-
-// Read is Parse without the trial: [sandbox.Sandbox.Fail] reports what is wrong with the fault as a whole.
-func Read(spec string) (*Spec, error) {
+// Parse reads OPERATION:WHEN:WHAT. [sandbox.Sandbox.Fail] reports what is wrong with the fault as a whole.
+func Parse(spec string) (*Spec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	f, response := &Spec{Operation: name}, map[string]string{}
 	for rest != "" {
@@ -80,21 +68,6 @@ func Read(spec string) (*Spec, error) {
 		f.Options = append(f.Options, option)
 	}
 	return f, f.respond(response)
-}
-
-// Trial is the test of a temporary sandbox. It collects what the sandbox reports.
-type Trial []error
-
-// Helper does nothing.
-func (*Trial) Helper() {}
-
-// Cleanup does nothing: a temporary sandbox needs no end.
-func (*Trial) Cleanup(func()) {}
-
-// Errorf keeps the first line of a report, because later ones often follow from it.
-func (t *Trial) Errorf(format string, args ...any) {
-	message, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
-	*t = append(*t, errors.New(strings.TrimPrefix(message, "sandbox: ")))
 }
 
 type reader func(value string) (sandbox.FaultOption, error)

@@ -229,7 +229,7 @@ func (p *retryPlay) fail(sb *sandbox.Sandbox) (*sandbox.Fault, error) {
 	case p.operation.Kind == retrydata.LaterPage:
 		when = "nth=2"
 	}
-	spec, err := faultspec.Read(p.operation.Name + ":" + when + ":" + p.failure.Fault)
+	spec, err := faultspec.Parse(p.operation.Name + ":" + when + ":" + p.failure.Fault)
 	if err != nil {
 		return nil, err
 	}

@@ -38,10 +38,10 @@ type instance struct {
 	stderr io.Writer
 	ended  func()
 
-	acting sync.Mutex // a teammate
+	acting sync.Mutex
 	mu     sync.Mutex
-	wrong  []string // what the teammate did
 	acts   bool
+	wrong  []string // what somebody did who acts
 	faults []givenFault
 }
 
@@ -74,10 +74,12 @@ func (h *host) reset() error {
 		opts = append(opts, sandbox.AllowRemote())
 	}
 	next := &instance{stderr: h.stderr}
-	next.Sandbox = sandbox.New(next, opts...)
+	if err := next.act(func() { next.Sandbox = sandbox.New(next, opts...) }); err != nil {
+		return err
+	}
 	next.api = next.Handler()
 	for _, spec := range h.cfg.faults {
-		if err := next.addFault(spec, h.cfg.options); err != nil {
+		if err := next.addFault(spec); err != nil {
 			return fmt.Errorf("-fault %s: %w", spec, err)
 		}
 	}
@@ -91,23 +93,45 @@ func (box *instance) Helper() {}
 // Cleanup keeps what is to be called at the end.
 func (box *instance) Cleanup(f func()) { box.ended = f }
 
-// Errorf prints for the user, unless a teammate is told.
+// Errorf prints for the user, unless somebody who acts is told.
 func (box *instance) Errorf(format string, args ...any) {
 	box.mu.Lock()
 	defer box.mu.Unlock()
 	if box.acts {
-		box.wrong = append(box.wrong, fmt.Sprintf(format, args...))
+		first, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n") // later lines often follow from it
+		box.wrong = append(box.wrong, strings.TrimPrefix(first, "sandbox: "))
 		return
 	}
 	fmt.Fprintf(box.stderr, format+"\n", args...)
 }
 
-func (box *instance) addFault(spec string, opts []sandbox.Option) error {
-	f, err := faultspec.Parse(spec, opts...)
+// act uses the sandbox, and returns what is wrong with that.
+func (box *instance) act(use func()) error {
+	box.acting.Lock()
+	defer box.acting.Unlock()
+	set := func(acts bool) (wrong []string) {
+		box.mu.Lock()
+		defer box.mu.Unlock()
+		wrong, box.wrong, box.acts = box.wrong, nil, acts
+		return wrong
+	}
+	set(true)
+	use()
+	if wrong := set(false); len(wrong) > 0 {
+		return errors.New(strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+func (box *instance) addFault(spec string) error {
+	f, err := faultspec.Parse(spec)
 	if err != nil {
 		return err
 	}
-	fault := box.Fail(f.Operation, f.Options...)
+	var fault *sandbox.Fault
+	if err := box.act(func() { fault = box.Fail(f.Operation, f.Options...) }); err != nil {
+		return err
+	}
 	box.mu.Lock()
 	defer box.mu.Unlock()
 	box.faults = append(box.faults, givenFault{spec, fault})
@@ -215,41 +239,22 @@ func teammate[T any](act func(tx *sandbox.Tx, a ask, body T) (id any)) handler {
 		if err := decode(io.LimitReader(a.Body, 64<<20), &body); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		box := a.box
-		box.acting.Lock()
-		defer box.acting.Unlock()
-		set := func(acts bool) (wrong []string) {
-			box.mu.Lock()
-			defer box.mu.Unlock()
-			wrong, box.wrong, box.acts = box.wrong, nil, acts
-			return wrong
-		}
-		set(true)
-		a.ws.Do(func(tx *sandbox.Tx) { response = map[string]any{"id": act(tx, a, body)} })
-		if wrong := set(false); len(wrong) > 0 {
-			return nil, errors.New(strings.Join(wrong, "; "))
-		}
-		return response, nil
+		err = a.box.act(func() {
+			a.ws.Do(func(tx *sandbox.Tx) { response = map[string]any{"id": act(tx, a, body)} })
+		})
+		return response, err
 	}
 }
 
 // some are records as JSON has them: none are an empty array.
 func some[T any](records []T) []T { return append([]T{}, records...) }
 
-// faultView is a fault as the control plane shows it.
-type faultView struct {
-	Number int    `json:"number"` // as in the header X-Sandbox-Fault
-	Fault  string `json:"fault"`
-	Does   string `json:"does"`
-	Hits   int    `json:"hits"`
-}
-
 func getFaults(a ask) (any, error) {
 	a.box.mu.Lock()
 	defer a.box.mu.Unlock()
-	views := make([]faultView, len(a.box.faults))
-	for i, given := range a.box.faults {
-		views[i] = faultView{i + 1, given.spec, given.fault.String(), a.box.Hits(given.fault)}
+	views := []map[string]any{}
+	for _, given := range a.box.faults {
+		views = append(views, map[string]any{"fault": given.spec, "hits": a.box.Hits(given.fault)})
 	}
 	return map[string]any{"faults": views}, nil
 }
@@ -259,7 +264,7 @@ func postFault(a ask) (any, error) {
 	if err := decode(a.Body, &in); err != nil {
 		return nil, err
 	}
-	if err := a.box.addFault(in.Fault, a.cfg.options); err != nil {
+	if err := a.box.addFault(in.Fault); err != nil {
 		return nil, fmt.Errorf("fault %q: %w", in.Fault, err)
 	}
 	return getFaults(a)
