@@ -85,8 +85,8 @@ type learnt struct {
 func (d *decoder) release() {
 	for i := range d.learnt {
 		l := &d.learnt[i]
-		if l.room = (slice{}); len(l.keys) == maxKeys {
-			l.keys = nil
+		if l.room = (slice{}); l.keys.spare.text != nil {
+			l.keys = keys{}
 		}
 	}
 	*d = decoder{pool: d.pool, root: d.root, learnt: d.learnt, found: d.found}

@@ -265,9 +265,9 @@ func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
 		require.Equal(t, flat{Int: i, Name: fmt.Sprint("n", i)}, got)
 	}
 	require.NoError(t, c.End())
-	require.Len(t, d.of.learnt[0].keys, maxKeys)
+	require.Len(t, d.of.learnt[0].keys.known, maxKeys)
 	d.Release()
-	require.Empty(t, d.of.learnt[0].keys)
+	require.Zero(t, d.of.learnt[0].keys)
 }
 
 // What is written as usual is read here: to leave it to encoding/json takes twice as long.

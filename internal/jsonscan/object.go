@@ -39,10 +39,7 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		return false
 	}
 	keys, data := &d.learnt[o.slot].keys, d.data
-	if len(*keys) == 0 {
-		*keys = append(*keys, new(key))
-	}
-	for last := (*keys)[0]; d.next('}'); {
+	for last := &keys.brace; d.next('}'); {
 		k := last.next
 		if k == nil || !bytes.HasPrefix(data[d.pos:], k.text) {
 			if k = keys.learn(&d.Cursor, o); k == nil {
@@ -69,8 +66,12 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 }
 
 // keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
-// one comparison to find a key: with the one that came next the last time. The first entry stands for the opening brace.
-type keys []*key
+// one comparison to find a key: with the one that came next the last time.
+type keys struct {
+	known map[string]*key // by their texts
+	brace key             // stands for the opening brace
+	spare key             // one of those that are too many or too long to be known
+}
 
 type key struct {
 	text   []byte // with its quotes, to the colon
@@ -81,7 +82,7 @@ type key struct {
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
-const maxKeys = 128
+const maxKeys = 256
 
 // learn returns the key at the cursor, which stays there; nil if there is none.
 func (k *keys) learn(c *Cursor, of *object) *key {
@@ -92,15 +93,17 @@ func (k *keys) learn(c *Cursor, of *object) *key {
 	}
 	text := c.data[start:c.pos]
 	c.pos = start
-	for _, known := range *k {
-		if bytes.Equal(known.text, text) {
-			return known
+	found := k.known[string(text)]
+	if found != nil {
+		return found
+	}
+	if found = &k.spare; len(k.known) < maxKeys && len(text) <= maxShared {
+		found = new(key)
+		if k.known == nil {
+			k.known = make(map[string]*key)
 		}
+		k.known[string(text)] = found
 	}
-	for long := true; long && len(*k) < maxKeys; long = len(text) > maxShared { // which is not to be handed on
-		*k = append(*k, new(key))
-	}
-	found := (*k)[len(*k)-1]
 	*found = key{text: append(found.text[:0], text...), id: string(name) == "id"}
 	if i := Find(of.fields, string(name)); i >= 0 && (!of.exact || of.fields[i].Name == string(name)) {
 		found.offset, found.node = of.fields[i].offset, of.nodes[i]

@@ -3,7 +3,6 @@ package jsonscan
 import (
 	"encoding/binary"
 	"math/bits"
-	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -240,8 +239,17 @@ func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(n), err == nil
+	for _, digit := range b[2:6] {
+		switch letter := digit | ' '; {
+		case isDigit(digit):
+			r = r<<4 | rune(digit-'0')
+		case 'a' <= letter && letter <= 'f':
+			r = r<<4 | rune(letter-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
 }
 
 // appendString appends the text of a string, without escapes and with what is no UTF-8 replaced, and moves over its closing quote.
