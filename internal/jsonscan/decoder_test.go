@@ -420,27 +420,13 @@ func sameInArray[T any](t *testing.T, first, second string) {
 	require.Equal(t, json.Valid(text), err == nil || errors.Is(err, errNoObject) && json.Valid(text), string(text))
 }
 
-// Of two fields with one name encoding/json fills neither.
-func TestNamesakes(t *testing.T) {
-	type left struct{ X, L int }
-	type right struct {
-		X int
-		R int `json:"l"`
-	}
-	type both struct {
-		left
-		*right
-		Y int
-	}
-	for _, text := range []string{`{"X":1,"L":2,"l":3,"Y":4}`, `{"x":1,"r":2,"y":3}`, `{"R":1}`, `{"l":null}`} {
-		same[both](t, []byte(text))
-	}
-}
-
 type (
 	nameless = struct{ Nameless int }
 	early    struct {
 		Early string `json:"ab"`
+	}
+	name struct {
+		Name string `json:"name"`
 	}
 	// Promoting is embedded by its pointer.
 	Promoting struct {
@@ -450,91 +436,87 @@ type (
 	}
 )
 
-// Which field a key goes to is for encoding/json to say: the first of those that differ in case only, whatever the order of the text.
-func TestFieldsThatDifferInCase(t *testing.T) {
-	type cases struct {
+type (
+	// Name is embedded by another name.
+	Name = name
+	one  struct{ X, L int }
+	two  struct {
+		X int
+		R int `json:"r"`
+	}
+)
+
+// otherFields are structs whose fields are not what they seem, and whether encoding/json reads them as a whole.
+var otherFields = []struct {
+	of   any
+	left bool
+}{
+	{new(struct { // of two fields with one name it fills neither
+		one
+		two
+		Y int
+	}), false},
+	{new(struct {
 		early
 		Second string `json:"AB"`
-		Third  string `json:"ab"`
 		nameless
 		Kept
-	}
-	type signs struct {
+	}), true},
+	{new(struct {
 		Odd   string `json:"it's"` //nolint:staticcheck // encoding/json takes the name of the field
 		Price string `json:"p$"`
-		Kept
-	}
-	for _, text := range []string{
-		`{"aB":"x"}`, `{"ab":"x"}`, `{"AB":"x"}`, `{"Ab":"x","ab":"y"}`, `{"AB":"x","Ab":"y"}`, `{"early":"x"}`, `{"Nameless":1,"nameless":2}`, `{"it's":"x"}`, `{"Odd":"x"}`, `{"p$":"x"}`, `{"Price":"x"}`,
-	} {
-		same[cases](t, []byte(text))
-		same[signs](t, []byte(text))
-	}
-	type inner struct {
-		Name string `json:"name"`
-	}
-	type deeper struct {
-		*inner
-		*Kept
+	}), true},
+	{new(struct {
+		*name
 		Other float64 `json:"NAME"`
-	}
-	type Inner = inner
-	type shallow struct {
-		Inner
+	}), true},
+	{new(struct {
+		Name
 		Other string `json:"NAME"`
-	}
-	for _, text := range []string{`{"Name":"x"}`, `{"name":"x","NAME":1}`, `{"nAme":1}`} {
-		same[deeper](t, []byte(text))
-		same[shallow](t, []byte(text))
-	}
-	require.True(t, left(reflect.TypeFor[shallow]()))
-	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
-	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
+	}), true},
+	{new(struct {
+		A int `json:"a,odd"` //nolint:staticcheck // it leaves the type to encoding/json
+		B int `json:"b"`
+	}), true},
+	{new(struct {
+		A int `json:"a,string"`
+	}), true},
+	{new(struct {
+		A int `json:"a,omitempty"`
+		*Promoting
+		B int `json:"b b.c:d,omitzero"`
+	}), true},
+	{new(struct {
+		A int `json:"a!"`
+		Kept
+	}), true},
+	{new(struct {
+		early `json:"early"`
+		B     int `json:"b"`
+	}), true},
+	{new(struct {
+		*early `json:"early"`
+		B      int `json:"b"`
+	}), true},
+	{new(struct{ *early }), true},
+	{new(struct{ shouting }), true},
+	{new(struct{ upper }), true},
+	{new(struct{ flat }), false},
+	{new(indexedRow), false},
+	{new(Exact[flat]), false},
 }
 
-// What versions of encoding/json differ in is left to it as a whole, also if more of the type follows.
-func TestWhatIsLeftToEncodingJSON(t *testing.T) {
-	type (
-		option struct {
-			A int `json:"a,odd"` //nolint:staticcheck // it leaves the type to encoding/json
-			*Promoting
-			B int `json:"b"`
-		}
-		quoted struct {
-			A int `json:"a,string"`
-		}
-		text struct {
-			A int `json:"a,omitempty"`
-			*Promoting
-			B int `json:"b b.c:d,omitzero"`
-		}
-		sign struct {
-			A int `json:"a!"`
-			*Promoting
-			*Kept
-			B int `json:"b"`
-		}
-		hidden struct {
-			early `json:"early"`
-			B     int `json:"b"`
-		}
-		pointer struct {
-			*early `json:"early"`
-			B      int `json:"b"`
-		}
-		unset struct {
-			*early
-			*Promoting
-		}
-	)
-	for of, whole := range map[reflect.Type]bool{
-		reflect.TypeFor[option](): true, reflect.TypeFor[quoted](): true, reflect.TypeFor[text](): true, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
-		reflect.TypeFor[struct{ shouting }](): true, reflect.TypeFor[struct{ upper }](): true, reflect.TypeFor[struct{ flat }](): false,
-	} {
-		require.Equal(t, whole, left(of), of.String())
+// Which field a key goes to, and what versions of encoding/json differ in, is for encoding/json to say.
+func TestFieldsAreThoseOfEncodingJSON(t *testing.T) {
+	texts := []string{
+		`{"aB":"x"}`, `{"ab":"x"}`, `{"AB":"x"}`, `{"Ab":"x","ab":"y"}`, `{"AB":"x","Ab":"y"}`, `{"early":"x"}`, `{"Nameless":1,"nameless":2}`, `{"it's":"x"}`, `{"Odd":"x"}`, `{"p$":"x"}`, `{"Price":"x"}`,
+		`{"Name":"x"}`, `{"name":"x","NAME":1}`, `{"nAme":1}`, `{"b":1}`, `{"a":1,"b":2}`, `{"a":"1"}`, `{"a!":1}`, `{"early":{"ab":"x"},"b":2}`, `{"ab":"x","N":1}`, `{"b b.c:d":1}`,
+		`{"X":1,"L":2,"l":3,"Y":4}`, `{"x":1,"r":2,"y":3}`, `{"R":1}`, `{"l":null}`, `{"id":"a","text":"b","value":{"id":"b","int":1},"int":2}`,
 	}
-	for _, text := range []string{`{"b":1}`, `{"a":1,"b":2}`, `{"a!":1}`, `{"early":{"ab":"x"},"b":2}`, `{"ab":"x","N":1}`} {
-		for _, of := range []reflect.Type{reflect.TypeFor[option](), reflect.TypeFor[sign](), reflect.TypeFor[hidden](), reflect.TypeFor[pointer](), reflect.TypeFor[unset]()} {
+	for _, c := range otherFields {
+		of := reflect.TypeOf(c.of).Elem()
+		require.Equal(t, c.left, left(of), of.String())
+		for _, text := range texts {
 			want, wantErr := tried(json.Unmarshal, text, of)
 			got, err := tried(Unmarshal, text, of)
 			require.Equal(t, wantErr, err, "%s %s", text, of)

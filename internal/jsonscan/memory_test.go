@@ -182,6 +182,24 @@ func TestMuchIsLeft(t *testing.T) {
 	}
 }
 
+// Where little is left, a slice has room for what it holds.
+func TestLittleIsLeft(t *testing.T) {
+	text := repeated("[", `"some text"`, "]", 12*500)
+	want := make([]string, 500)
+	require.NoError(t, json.Unmarshal([]byte(text), &want))
+	for left := range int64(16 * 540) {
+		c, d := New([]byte(text)), NewDecoder[[]string]()
+		c.left = left
+		var got []string
+		if err := d.Decode(&c, &got); err == nil {
+			require.Equal(t, want, got)
+		} else {
+			require.ErrorIs(t, err, ErrTooMuch)
+		}
+		d.Release()
+	}
+}
+
 // Types that are left to encoding/json are so for values of the usual size, too.
 func TestAPlainPageIsNotTooMuch(t *testing.T) {
 	page := rows(1000)

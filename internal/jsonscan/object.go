@@ -18,7 +18,9 @@ type object struct {
 // object plans a struct.
 func (b *builder) object(n *node, key planKey) reader {
 	fields, plain := FieldsOf(key.of)
-	if !plain && !key.lenient {
+	if !plain && key.lenient {
+		panic(key.of.String() + " is no plain record") // of the client's own
+	} else if !plain {
 		return nil
 	}
 	o := &object{exact: key.lenient, slot: n.slot, fields: fields}
@@ -211,7 +213,8 @@ func (b *builder) slice(n *node, key planKey) reader {
 // grown makes room for more elements.
 func (d *decoder) grown(t reflect.Type, s slice, usual int) slice {
 	size := max(int(t.Elem().Size()), 1)
-	n := int(min(int64(max(2*s.len, min(usual, maxUsual), few/size, 1)), d.left/int64(size)+1))
+	more := max(s.len, max(min(usual, maxUsual), few/size)-s.len, 1)
+	n := s.len + int(min(int64(more), d.left/int64(size)+1))
 	all := reflect.MakeSlice(t, n, n)
 	if old := s; s.len > 0 {
 		reflect.Copy(all, reflect.NewAt(t, unsafe.Pointer(&old)).Elem())
