@@ -23,7 +23,7 @@ const (
 // data.
 type Event struct {
 	Kind     EventKind
-	Op       string // name in the operation catalogue
+	Op       string // name of the operation, as in docs/operations.md
 	Method   string
 	Route    string
 	Host     string // of the base URL

@@ -70,15 +70,14 @@ type outcome struct {
 	body []byte
 }
 
-// Open opens the journal of a workspace in the file at path, or creates it with mode 0600, in a directory on a local file system. The
-// name of the workspace is yours: the first Open writes it into the file.
+// Open opens the journal of a workspace in the file at path, or creates it with mode 0600, in a directory on a local file system. The name
+// of the workspace is yours: the first Open writes it into the file.
 //
-// One process at a time has it open, and once: another Open returns [ErrLocked]. The lock is a file beside it, with .lock after its name, which
-// stays, and tells how much was durable: copy both. On js/wasm and wasip1 nothing keeps out other processes.
+// One process at a time has it open, and once: another Open returns [ErrLocked]. The lock is a file beside it, with .lock after its name,
+// which stays, and tells how much was durable: copy both.
 //
-// Open replaces the file by a copy without what a crash left of the last write, whose request was not sent. If what was durable is damaged,
-// cut off or missing, it returns [ErrCorrupt], for another workspace, kind or version of file [ErrForeign], and changes nothing. Without
-// the .lock, a cut goes unnoticed. The file grows by about 500 bytes a call, until [FileJournal.Compact].
+// If what was durable is damaged, cut off or missing, Open returns [ErrCorrupt], for another workspace, kind or version of file
+// [ErrForeign], and changes nothing. The file grows by about 500 bytes a call, until [FileJournal.Compact].
 func Open(path, workspace string) (*FileJournal, error) {
 	path, err := filesystem.Target(path)
 	if err != nil {
@@ -175,13 +174,8 @@ func emptyFile(i identity) []byte {
 	return appendRecord(text, int64(len(text)), nil)
 }
 
-// Sending stores the ticket and returns when it is durable. Calls at the same time share one fsync.
-// After an error the call must not be sent. Its ticket is then absent, except that after a failed
-// fsync and a crash it may be there, as one whose outcome is unknown. A context that is done ends the
-// wait for another call's fsync, and no fsync in progress.
-//
-// After a failed write, the file is cut back to the last whole record. After a failed fsync, what is
-// durable is unknown, so the next Sending replaces the file before it stores anything.
+// Sending stores the ticket and returns when it is durable. Calls at the same time share one fsync. After an error the call must not be
+// sent. Its ticket is then absent, except that after a failed fsync and a crash it may be there, as one whose outcome is unknown.
 func (j *FileJournal) Sending(ctx context.Context, t Ticket) error {
 	body, err := sendingBody(t)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -390,9 +384,8 @@ func (j *FileJournal) sync(mark bool) error {
 	return nil
 }
 
-// Ended notes an outcome. It waits for no fsync: the outcome is durable after the next Sending, or
-// after Close. The outcome of a ticket that is not there, or that is settled, is ignored. If another
-// call is using the file, that call writes the outcome. After an error, the next Sending tries again.
+// Ended notes an outcome. It is durable after the next Sending, or after Close. The outcome of a ticket that is not there, or that is
+// settled, is ignored.
 func (j *FileJournal) Ended(_ context.Context, id string, e End) error {
 	return j.failed("note an outcome in", j.end(e.of(id)))
 }
@@ -422,8 +415,7 @@ func (j *FileJournal) end(c content) error {
 	return j.note()
 }
 
-// InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The
-// loop may call the other methods. If another program has changed the file, or a failed fsync cannot be mended, an error comes last.
+// InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The loop may call the other methods.
 func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 	return func(yield func(Ticket, error) bool) {
 		_, damage := j.intact(ctx)
@@ -449,8 +441,7 @@ func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 	}
 }
 
-// Close makes all outcomes durable and releases the file. Later calls of Sending fail. A second Close
-// does nothing. It fails if another program has changed the file.
+// Close makes all outcomes durable and releases the file. Later calls of Sending fail. A second Close does nothing.
 func (j *FileJournal) Close() error {
 	j.mu.Lock()
 	closed := j.closed

@@ -1,6 +1,5 @@
-// Package journal keeps a durable record of writes and paid reads. Before such a call is sent, its
-// [Ticket] is stored. When its outcome is known, the outcome is noted. After a crash, the tickets
-// without a known outcome tell which calls may have happened.
+// Package journal keeps a durable record of writes and paid reads. Before such a call is sent, its [Ticket] is stored. When its outcome is
+// known, the outcome is noted. After a crash, the tickets without a known outcome tell which calls may have happened.
 //
 // [Open] is a journal for one process on one machine:
 //
@@ -11,9 +10,8 @@
 //	defer j.Close()
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithJournal(j))
 //
-// A journal belongs to one workspace, whose name you choose once. After a restart, InDoubt yields the calls to look for. [Read] reads
-// the file for an audit: who made which call, when, and what its outcome is. The module postgres has a journal for the processes of
-// a fleet. Another store implements [Journal]: the package journaltest tests it.
+// A journal belongs to one workspace, whose name you choose once. [Read] reads the file for an audit. The module postgres has a journal
+// for the processes of a fleet. Another store implements [Journal]: package journaltest tests it.
 package journal
 
 import (

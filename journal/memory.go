@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// MemoryJournal is a journal for tests. What it holds ends with the process: a program that starts again with an empty one knows
-// of no call in doubt, and approves a review that it has approved before. The zero value is that of a workspace named "memory".
+// MemoryJournal is a journal for tests. What it holds ends with the process: a program that starts again knows of no call in doubt, and
+// approves a review that it has approved before. The zero value is that of a workspace named "memory".
 type MemoryJournal struct {
 	workspace string
 

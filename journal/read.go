@@ -16,13 +16,12 @@ import (
 	"example.com/prospectkit/internal/filesystem"
 )
 
-// Read yields the entries of the journal file at path, in the order of their first attempts: who made
-// which call, when, and what its outcome is. It changes nothing and needs no lock, so it works while
-// a process uses the file, and skips what that process has not written completely. An error comes
-// last, after the entries that could be read. What is not a regular file is refused with [ErrForeign].
+// Read yields the entries of the journal file at path, in the order of their first attempts: who made which call, when, and what its
+// outcome is. It changes nothing and needs no lock, so it works while a process uses the file. An error comes last, after the entries that
+// could be read.
 //
-// What was durable once and is damaged or cut off is [ErrCorrupt], as with [Open], by the lock file, which is read first. Of a
-// journal without one, such as a copy, and on Windows and Plan 9 beside a running program, a cut goes unnoticed.
+// What was durable and is damaged or cut off is [ErrCorrupt], as with [Open], by the lock file. Without one, as of a copy, a cut goes
+// unnoticed.
 func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		path, err := filesystem.Target(path)
@@ -95,9 +94,8 @@ func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 	return &claim{identity{j.name, j.workspace}, j.synced}, nil
 }
 
-// Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
-// thousand calls. A call that ends meanwhile may count as in progress. It fails if another program has changed the file, or if a failed
-// fsync cannot be mended.
+// Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred thousand
+// calls. A call that ends meanwhile may count as in progress.
 func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		c, err := j.intact(ctx)

@@ -14,15 +14,13 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// Compact removes what is known about calls that ended before a time, and whose outcome is known. It
-// passes each entry to archive first, if archive is not nil: an error stops Compact, and the file stays
-// as it is. Tickets without a known outcome always stay, and so do approvals of campaigns that were applied: by them, a review is used
-// up. Calls forgets the others, and with it Once of the client: a call with such a key is made again. So do not remove the imports, pushes or
-// campaigns that a program has to make once.
+// Compact removes what is known about calls that ended before a time with a known outcome. It passes each entry to archive first, if
+// archive is not nil: an error stops Compact, and the file stays as it is. Tickets without a known outcome always stay, and so do
+// approvals that were applied. What is removed is forgotten by Once, too: do not remove the imports, pushes or campaigns that a program
+// has to make once.
 //
-// A crash loses nothing: a smaller file replaces the other as a whole, as [Open] does. After a crash or
-// an error, archive may get an entry again. Sending waits while the file is replaced, which
-// takes seconds for each hundred thousand calls, but not for archive.
+// A crash loses nothing: a smaller file replaces the other as a whole. archive may then get an entry again. Sending waits while the file
+// is replaced.
 func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive func(Entry) error) error {
 	leaving, err := j.leaving(ctx, before, archive)
 	if err != nil {

@@ -5,15 +5,13 @@ import "time"
 // Version is the version of the JSON form of a [Ticket].
 const Version = 1
 
-// Ticket identifies one call whose outcome may be unknown, with what is needed to look for its
-// effect. It holds no key, no header and, of the request body, only what Lookup names.
-//
-// Its JSON form is stable: fields may be added, and a change of meaning increases Version.
+// Ticket identifies one call whose outcome may be unknown, with what is needed to look for its effect. It holds no key, no header and, of
+// the request body, only what Lookup names. Its JSON form is stable: fields may be added, and a change of meaning increases Version.
 type Ticket struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"` // random, unique
 
-	Op        string   `json:"op"`            // name in the operation catalogue, such as "lists.create", or the one that Client.Call was given
+	Op        string   `json:"op"`            // such as "lists.create", or the name that Client.Call was given
 	IDs       []string `json:"ids,omitempty"` // in the path of the request, in order
 	Lookup    Lookup   `json:"lookup,omitzero"`
 	Service   string   `json:"service"`             // base URL

@@ -1,17 +1,16 @@
-// Package spend caps the credits that calls spend. A [Guard] reserves the most that a call can cost
-// before the call is sent. It commits what the call has spent, releases the credits of a call that was not
-// applied, and keeps those of a call whose outcome is unknown until that is resolved.
+// Package spend caps the credits that calls spend. A [Guard] reserves the most that a call can cost before the call is sent. It commits
+// what the call has spent, releases the credits of a call that was not applied, and keeps those of a call whose outcome is unknown until
+// that is resolved.
 //
 //	guard := spend.NewGuard(500, spend.Prices{"search.prospects": {PerResult: 1}})
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithSpendGuard(guard))
 //
-// One guard serves any number of clients. This one forgets with its process: a program that is started again may spend as
-// much again. With a [Store], the cap holds for several processes together, and survives them: see [NewSharedGuard].
-// The keys of [Prices] are the names of operations, which package catalogue lists.
+// This guard forgets with its process: a program that is started again may spend as much again. With a [Store], the cap holds for several
+// processes together, and survives them: see [NewSharedGuard]. The keys of [Prices] are the names of operations, which docs/operations.md
+// lists.
 //
-// The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
-// nor runs of agents that were started without it. It counts nothing for calls that the catalogue says spend
-// nothing, unless you give them a price: of most of those writes, the API description does not say so, but does not hint at a cost either.
+// The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend, nor runs of agents that were
+// started without it. It counts nothing for calls that spend nothing by docs/operations.md, unless you give them a price.
 package spend
 
 import (
@@ -62,13 +61,12 @@ func NewGuard(credits int64, prices Prices) *Guard {
 	return NewSharedGuard(credits, prices, new(memory))
 }
 
-// NewSharedGuard returns a guard whose state is in a store. Each reservation is stored before its call is sent. If
-// it cannot be stored, the call is refused. All guards of one store count the same
-// credits, each against its own cap, so give all of them the same cap. The cap is for the life of the
-// state: for a cap per month, use another state each month.
+// NewSharedGuard returns a guard whose state is in a store. Each reservation is stored before its call is sent; if it cannot be, the call
+// is refused. Give all guards of one store the same cap: they count the same credits. The cap is for the life of the state: for a cap per
+// month, use another state each month.
 //
-// A process that is killed leaves its reservations. Each counts until its ticket is resolved, or until you
-// settle it with [Guard.Commit] or [Guard.Release].
+// A process that is killed leaves its reservations. Each counts until its ticket is resolved, or you settle it with [Guard.Commit] or
+// [Guard.Release].
 func NewSharedGuard(credits int64, prices Prices, store Store) *Guard {
 	g := &Guard{most: credits, prices: maps.Clone(prices), store: store, late: map[string]end{}}
 	if credits < 0 {
@@ -93,8 +91,7 @@ func (g *Guard) Err() error {
 	return g.err
 }
 
-// Priced reports whether an operation has a price that is not free. A client asks it: what has one spends credits, whatever the catalogue
-// says. A nil guard has no prices.
+// Priced reports whether an operation has a price that is not free. A client asks it. A nil guard has no prices.
 func (g *Guard) Priced(op string) bool { return g != nil && g.prices[op].costs() }
 
 // Reserve reserves the most that a call can cost. It fails with [ErrCap] if that does not fit, with
@@ -158,8 +155,8 @@ func (g *Guard) fits(s *state, c Call, credits int64) error {
 	return nil
 }
 
-// Commit says that a call was applied: all that was reserved for it counts as spent. Call it once you
-// have found out what no read of the API tells. It does nothing if the call is settled.
+// Commit says that a call was applied: all that was reserved for it counts as spent. Call it once you have found out what no read of the
+// API tells.
 func (g *Guard) Commit(ctx context.Context, id string) error {
 	return g.settle(ctx, id, end{applied: true, results: -1})
 }
@@ -170,10 +167,8 @@ func (g *Guard) Release(ctx context.Context, id string) error {
 	return g.settle(ctx, id, end{})
 }
 
-// Settle tells the outcome of a call: "applied" commits, "not applied" releases, and any other keeps what is
-// reserved. results is how many results the response had, or negative if it does not tell. If the price
-// counts results, those are what was spent, even if they are more than was reserved. A client calls it.
-// A nil guard does nothing.
+// Settle tells the outcome of a call: "applied" commits, "not applied" releases, and any other keeps what is reserved. results is how many
+// results the response had, or negative if it does not tell: if the price counts them, those are what was spent. A client calls it.
 func (g *Guard) Settle(ctx context.Context, id, outcome string, results int) error {
 	switch {
 	case g != nil && outcome == "applied":

@@ -20,7 +20,7 @@ const WebMonitorResult = 50
 // Call is what a guard knows of a call before it is sent.
 type Call struct {
 	ID      string   // of the call and of its ticket
-	Op      string   // name in the operation catalogue, such as "search.prospects"
+	Op      string   // such as "search.prospects"
 	IDs     []string // in the path of the request, in order
 	Body    []byte   // JSON, as it is sent; empty for a call without a body and for an upload
 	Results int      // the most that the response can hold; 0: unknown
@@ -74,8 +74,8 @@ func (a Agent) lifetime() (int64, error) {
 	return a.WorstCase(a.days())
 }
 
-// Prices says what the calls of an operation cost, by the name of the operation. Most prices are
-// undocumented: look them up in your plan. A free read may be sent more than once, so it is refused with any price but {}.
+// Prices says what the calls of an operation cost, by its name. Most prices are undocumented: look them up in your plan. A free read is
+// refused with any price but {}, because it may be sent more than once.
 type Prices map[string]Price
 
 // Price is the sum of its parts, in credits. The zero value says that the operation is free.
