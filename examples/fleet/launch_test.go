@@ -20,29 +20,23 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// crew is an engine in a few lines: it takes steps, and takes them again as it is told.
+// crew is an engine in a few lines: it takes the two jobs, and takes them again as it is told.
 type crew struct {
-	at    string
-	made  made
-	store *journal.MemoryJournal
-	look  func() journal.Outcome // of the campaign, by a person
+	campaignID, digest string // that a person has said yes to
+	done               bool
+	store              *journal.MemoryJournal
+	look               func() journal.Outcome // of the campaign, by a person
 }
 
-func (c *crew) work(ctx context.Context, w workspace) error {
-	w.name, w.store, w.patience = "acme", c.store, time.Minute
-	for c.at != stepDone {
-		if c.at == stepYes {
-			c.at = stepApprove
-		}
-		w.job = "job " + c.at
-		m := c.made
-		next, err := w.step(ctx, c.at, &m)
-		if err == nil {
-			c.at, c.made = next, m
+func (c *crew) work(ctx context.Context, client *prospectkit.Client) error {
+	w := &workspace{"acme", client, c.store, time.Minute}
+	for !c.done {
+		err := c.take(ctx, w)
+		v := engine.Judge(err)
+		if v.Done {
 			continue
 		}
-		v := engine.Judge(err)
-		if ctx.Err() != nil || v.Person && !c.settle(ctx, w.job) {
+		if ctx.Err() != nil || v.Person && !c.settle(ctx) {
 			return err
 		}
 		time.Sleep(max(v.After, 20*time.Second)) // of the bubble
@@ -50,19 +44,29 @@ func (c *crew) work(ctx context.Context, w workspace) error {
 	return nil
 }
 
-// settle is a person, who settles the open tickets of a job. It reports whether there were any.
-func (c *crew) settle(ctx context.Context, job string) (settled bool) {
+func (c *crew) take(ctx context.Context, w *workspace) (err error) {
+	if c.digest == "" {
+		c.campaignID, c.digest, err = w.prepare(ctx)
+		return err
+	}
+	err = w.approve(ctx, c.campaignID, c.digest)
+	c.done = engine.Judge(err).Done
+	return err
+}
+
+// settle is a person, who settles the open tickets. It reports whether there were any.
+func (c *crew) settle(ctx context.Context) (settled bool) {
 	for ticket, err := range c.store.InDoubt(ctx) {
-		if err == nil && ticket.Actor == job {
+		if err == nil {
 			settled = c.store.Ended(ctx, ticket.ID, journal.End{Outcome: c.look()}) == nil
 		}
 	}
 	return settled
 }
 
-var contacts = sandbox.List{Name: listName, Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
+var contacts = sandbox.List{Name: "Conference", Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
 
-var writes = []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"}
+var writes = []string{"campaigns.create", "campaigns.approve"}
 
 func processed(sb *sandbox.Sandbox, op string) (n int) {
 	for _, e := range sb.Journal() {
@@ -75,13 +79,13 @@ func processed(sb *sandbox.Sandbox, op string) (n int) {
 
 // Whatever fails, and wherever the program is stopped and starts again, everything is done once, and no ticket stays open. A person helps where
 // no read tells whether the campaign was approved.
-func TestTake_EveryFailure(t *testing.T) {
+func TestJobs_EveryFailure(t *testing.T) {
 	var c *crew
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()),
 			prospectkit.WithJournal(c.store))
 		require.NoError(run, err)
-		return c.work(run.Context(), workspace{client: client})
+		return c.work(run.Context(), client)
 	}, func(run *sandbox.Run) error {
 		for _, op := range writes {
 			if n := processed(run.Sandbox, op); n != 1 {
@@ -95,7 +99,7 @@ func TestTake_EveryFailure(t *testing.T) {
 		}
 		return run.Err()
 	}, sandbox.RestartAfter(10*time.Minute), sandbox.Setup(func(run *sandbox.Run) {
-		c = &crew{at: stepList, store: new(journal.MemoryJournal), look: func() journal.Outcome {
+		c = &crew{store: new(journal.MemoryJournal), look: func() journal.Outcome {
 			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
 				return journal.Applied
 			}
@@ -129,7 +133,7 @@ func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
 
 // An engine that runs a job twice at once gets no second approval, not even of a campaign that a teammate stops in between: neither run
 // sends one while it sees the ticket of the other.
-func TestTake_TwiceAtOnce(t *testing.T) {
+func TestJobs_TwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.ActivatesFor(0), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 			Name: "acme", Accounts: []string{"email"}, Lists: []sandbox.List{contacts},
@@ -139,12 +143,12 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
 			prospectkit.WithJournal(store))
 		require.NoError(t, err)
-		w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
-		var m made
+		w := &workspace{"acme", client, store, time.Minute}
+		var campaignID string
 		sb.Do(func(tx *sandbox.Tx) {
-			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring, acme", sb.Lists()[0].ID))
+			campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sb.Lists()[0].ID))
 		})
-		_, err = w.step(t.Context(), stepReview, &m)
+		review, err := client.Campaigns.Review(t.Context(), campaignID)
 		require.NoError(t, err)
 
 		store.meet = true
@@ -153,7 +157,7 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 		var both sync.WaitGroup
 		failures := make([]error, 2)
 		for i := range failures {
-			both.Go(func() { _, failures[i] = w.step(t.Context(), stepApprove, new(m)) })
+			both.Go(func() { failures[i] = w.approve(t.Context(), campaignID, review.Digest()) })
 		}
 		both.Wait()
 		require.Error(t, errors.Join(failures...))
@@ -161,8 +165,7 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 			require.False(t, err != nil && engine.Judge(err).Person, "it is to be taken again")
 		}
 		store.meet = false
-		_, err = w.step(t.Context(), stepApprove, &m)
-		require.NoError(t, err)
+		require.NoError(t, w.approve(t.Context(), campaignID, review.Digest()))
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 	})
 }
@@ -189,43 +192,44 @@ func (l late) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.Join(err, io.ErrUnexpectedEOF)
 }
 
-// creation is a workspace whose next step makes the campaign.
+// creation is a workspace whose job makes the campaign.
 type creation struct {
-	sb    *sandbox.Sandbox
-	store *journal.MemoryJournal
-	made  made
+	sb       *sandbox.Sandbox
+	store    *journal.MemoryJournal
+	patience time.Duration
 }
 
 func newCreation(t *testing.T) *creation {
-	c := &creation{sb: sandbox.New(t), store: new(journal.MemoryJournal)}
-	c.sb.Do(func(tx *sandbox.Tx) { c.made.ListID = tx.CreateList(contacts) })
-	c.made.ResultsID = c.made.ListID
+	c := &creation{sandbox.New(t), new(journal.MemoryJournal), time.Minute}
+	c.sb.Do(func(tx *sandbox.Tx) { tx.CreateList(contacts) })
 	return c
 }
 
-// take takes the step in a new process.
+// take makes an attempt of the job in a new process.
 func (c *creation) take(t *testing.T, transport http.RoundTripper) error {
 	client, err := prospectkit.New(c.sb.BaseURL(), c.sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(c.store))
 	require.NoError(t, err)
-	w := workspace{name: "acme", client: client, store: c.store, patience: time.Minute, job: "job 1"}
-	_, err = w.step(t.Context(), stepCampaign, &c.made)
+	_, err = (&workspace{"acme", client, c.store, c.patience}).campaign(t.Context())
 	return err
 }
 
 // A listing from before the end of a lost creation does not say that there is no campaign, however late its response comes.
-func TestTake_SlowListing(t *testing.T) {
+func TestJobs_SlowListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCreation(t)
+		c.patience = time.Second // longer than this request takes
 		require.Error(t, c.take(t, late{c.sb.Transport(), 900 * time.Millisecond}))
 		time.Sleep(500 * time.Millisecond)
-		c.sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Latency(time.Second))
+		c.sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.EmptyPage(), sandbox.Latency(time.Second))
 		require.Error(t, c.take(t, c.sb.Transport()))
+		require.NoError(t, c.take(t, c.sb.Transport()))
 		require.Len(t, c.sb.Campaigns(), 1)
+		require.Equal(t, 1, c.sb.Calls("campaigns.create"))
 	})
 }
 
 // A creation that takes effect long after its connection was cut, and after its lease, stays the only one.
-func TestTake_SlowService(t *testing.T) {
+func TestJobs_SlowService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCreation(t)
 		err := c.take(t, late{c.sb.Transport(), 35 * time.Second})

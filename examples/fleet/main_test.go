@@ -28,20 +28,19 @@ func TestMain(m *testing.M) {
 
 // options are the size of the proof.
 type options struct {
-	workspaces, workers, kills, databases, rows, pageSize int
+	workspaces, workers, kills, databases, contacts int
 }
 
 var (
-	kills     = flag.Int("kills", 4, "how many workers are killed")
+	kills     = flag.Int("kills", 6, "how many workers are killed")
 	databases = flag.Int("databases", 1, "how often the database is killed, meanwhile")
-	size      = flag.Int("workspaces", 3, "how many there are")
-	rows      = flag.Int("rows", 150, "in each of the two lists of a workspace")
+	size      = flag.Int("workspaces", 12, "how many there are")
 )
 
 // However it is killed, everything is done once: supervise fails otherwise.
 func TestFleet(t *testing.T) {
 	var out strings.Builder
-	o := options{workspaces: *size, workers: 3, kills: *kills, databases: *databases, rows: *rows, pageSize: 10}
+	o := options{workspaces: *size, workers: 3, kills: *kills, databases: *databases, contacts: 3}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	require.NoError(t, supervise(ctx, o, &out), "%s", &out)

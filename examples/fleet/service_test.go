@@ -21,12 +21,7 @@ type shifted struct {
 
 func (c *shifted) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }
 
-// arrivals tell which worker has just sent a write, or has asked for rows.
-type arrivals struct{ writes, rows chan int }
-
-func newArrivals() arrivals { return arrivals{writes: make(chan int, 1), rows: make(chan int, 1)} }
-
-// tell is the condition of a fault that never happens.
+// tell is the condition of a fault that never happens. It tells which worker has just sent a request.
 func tell(to chan<- int) sandbox.FaultOption {
 	return sandbox.When(func(r *http.Request) bool {
 		name, _, _ := strings.Cut(r.UserAgent(), " ")
@@ -41,22 +36,17 @@ func tell(to chan<- int) sandbox.FaultOption {
 }
 
 // service makes the sandbox, with the documented limits and with a network that loses responses.
-func service(o options, seen arrivals) (*sandbox.Sandbox, *shifted) {
+func service(o options, seen chan<- int) (*sandbox.Sandbox, *shifted) {
 	clock := &shifted{Clock: sandbox.RealClock()}
-	sb := sandbox.New(nil, sandbox.Seed(seed(o)), sandbox.WithClock(clock), sandbox.InitializesFor(2*time.Second),
-		sandbox.ActivatesFor(time.Second), sandbox.Agents(sandbox.AgentPlan{Results: agentResults, Every: 500 * time.Millisecond}))
-	for _, op := range []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"} {
-		sb.Fail(op, tell(seen.writes), sandbox.DropAfter())
+	sb := sandbox.New(nil, sandbox.Seed(seed(o)), sandbox.WithClock(clock), sandbox.InitializesFor(2*time.Second), sandbox.ActivatesFor(time.Second))
+	for _, op := range writes {
+		sb.Fail(op, tell(seen), sandbox.DropAfter())
 		sb.Fail(op, sandbox.Every(5), sandbox.DropAfter())
+		sb.Fail(op, sandbox.Always(), sandbox.Latency(20*time.Millisecond)) // so that kills meet writes
 	}
-	sb.Fail("lists.rows", tell(seen.rows), sandbox.DropAfter())
-	sb.Fail("lists.rows", sandbox.Every(40), sandbox.Status(http.StatusInternalServerError, "UNEXPECTED_ERROR"))
-	sb.Fail("lists.rows", sandbox.Always(), sandbox.Latency(50*time.Millisecond)) // so that kills meet copies
+	sb.Fail("campaigns.list", sandbox.Every(40), sandbox.Status(http.StatusInternalServerError, "UNEXPECTED_ERROR"))
 	return sb, clock
 }
-
-// agentResults is how many people the agent of each workspace finds.
-const agentResults = 5
 
 // workerName and a number are the name of a worker, for River and for the service.
 const workerName = "worker-"
@@ -65,23 +55,16 @@ func seed(o options) sandbox.State {
 	state := sandbox.State{}
 	for i := range o.workspaces {
 		w := sandbox.Workspace{Name: fmt.Sprintf("customer-%02d", i+1), Credits: 100_000, Accounts: []string{"email"}}
-		for _, name := range []string{"Newsletter", "Trade fair"} {
-			w.Lists = append(w.Lists, sandbox.List{Name: name, Rows: people(o.rows, name)})
-		}
-		if i%2 == 0 { // the others have to make it
-			w.Lists = append(w.Lists, sandbox.List{Name: listName, Rows: people(3, listName)})
-		}
+		w.Lists = []sandbox.List{{Name: "Conference", Rows: people(o.contacts)}}
 		state.Workspaces = append(state.Workspaces, w)
 	}
 	return state
 }
 
-func people(n int, list string) []json.RawMessage {
+func people(n int) []json.RawMessage {
 	rows := make([]sandbox.Row, n)
 	for i := range rows {
-		rows[i] = sandbox.Row{
-			"firstName": fmt.Sprint("Person ", i), "email": fmt.Sprintf("%d@%s.example", i, strings.ReplaceAll(strings.ToLower(list), " ", "-")),
-		}
+		rows[i] = sandbox.Row{"firstName": fmt.Sprint("Person ", i), "email": fmt.Sprint(i, "@conference.example")}
 	}
 	return sandbox.Rows(rows...)
 }

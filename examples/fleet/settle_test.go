@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // small is a service with one workspace, and its database.
 func small(t *testing.T, name string) *supervisor {
 	t.Helper()
-	s := &supervisor{options: options{workspaces: 1, workers: 1, rows: 1}}
-	s.sb, s.clock = service(s.options, newArrivals())
+	s := &supervisor{options: options{workspaces: 1, workers: 1, contacts: 1}}
+	s.sb, s.clock = service(s.options, make(chan int, 1))
 	s.sb.Clear()
 	api := httptest.NewServer(s.sb.Handler())
 	t.Cleanup(api.Close)
@@ -26,7 +27,7 @@ func small(t *testing.T, name string) *supervisor {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.database.remove()) })
 	s.fleet, err = newFleet(t.Context(), config{
-		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", PageSize: 10,
+		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1",
 		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
 	})
 	require.NoError(t, err)
@@ -44,32 +45,28 @@ func TestSettle(t *testing.T) {
 	s := small(t, name)
 	w := s.fleet.workspaces[name]
 	w.patience = time.Second
-	var m made
+	args := approveArgs{Workspace: name}
 	s.sb.Do(func(tx *sandbox.Tx) {
-		m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", s.sb.Lists()[0].ID))
+		args.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", s.sb.Lists()[0].ID))
 	})
-	review, err := w.client.Campaigns.Review(ctx, m.CampaignID)
+	review, err := w.client.Campaigns.Review(ctx, args.CampaignID)
 	require.NoError(t, err)
-	m.Digest = review.Digest()
+	args.Digest = review.Digest()
 	s.sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 	s.sb.Between("campaigns.list", func(tx *sandbox.Tx) {
 		if c := s.sb.Campaigns()[0]; c.Status == "active" {
 			tx.StopCampaign(c.ID)
 		}
 	})
-	client, err := s.fleet.river()
-	require.NoError(t, err)
 	require.NoError(t, pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM river_job"); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE fleet.launch SET step = $1", stepReview); err != nil {
-			return err
-		}
-		return moveOn(ctx, tx, client, name, stepReview, stepApprove, m)
+		_, err := s.fleet.river.InsertTx(ctx, tx, args, nil)
+		return err
 	}))
-	require.NoError(t, client.Start(ctx))
-	defer func() { require.NoError(t, client.Stop(ctx)) }()
+	require.NoError(t, s.fleet.river.Start(ctx))
+	defer func() { require.NoError(t, s.fleet.river.Stop(ctx)) }()
 	look := func(query string) (found int64) {
 		for ctx.Err() == nil && s.fleet.pool.QueryRow(ctx, query).Scan(&found) != nil {
 			pause(ctx, 50*time.Millisecond)
@@ -77,19 +74,23 @@ func TestSettle(t *testing.T) {
 		require.NoError(t, ctx.Err())
 		return found
 	}
-	job := look("SELECT id FROM river_job WHERE kind = 'launch' AND state = 'cancelled'")
+	job := look("SELECT id FROM river_job WHERE kind = 'approve' AND state = 'cancelled'")
 	ticket := ""
-	for e, err := range w.checkpoints.Calls(ctx, "campaigns.approve") {
+	for e, err := range w.store.Calls(ctx, "campaigns.approve") {
 		require.NoError(t, err)
 		require.Equal(t, journal.Unknown, e.Outcome)
 		ticket = e.Ticket.ID
 	}
-	found := journal.Settlement{Outcome: "perhaps", By: "ada", Because: "the outbox has the messages"}
-	require.Error(t, s.fleet.settle(ctx, client, name, ticket, found, job))
-	found.Outcome = journal.Applied
-	require.Error(t, s.fleet.settle(ctx, client, name, ticket, found, job+1000), "a wrong number")
-	require.ErrorIs(t, s.fleet.settle(ctx, client, name, ticket, found, job), journal.ErrNotInDoubt, "that settled it")
-	require.Equal(t, int64(1), look("SELECT 1 FROM fleet.launch WHERE step = 'done'"))
+	settle := func(found, job string) error {
+		return s.fleet.settle(ctx, []string{name, ticket, found, job, "ada", "the outbox has the messages"})
+	}
+	require.Error(t, settle("perhaps", strconv.FormatInt(job, 10)))
+	require.Error(t, settle("applied", "no number"))
+	require.Error(t, s.fleet.settle(ctx, []string{"nobody", ticket, "applied", strconv.FormatInt(job, 10), "ada", "a wrong workspace"}))
+	require.Error(t, s.fleet.settle(ctx, []string{name}))
+	require.Error(t, settle("applied", strconv.FormatInt(job+1000, 10)), "a wrong number")
+	require.ErrorIs(t, settle("applied", strconv.FormatInt(job, 10)), journal.ErrNotInDoubt, "that settled it")
+	require.Equal(t, int64(1), look("SELECT 1 FROM river_job WHERE state = 'completed'"))
 	require.Equal(t, 1, s.sb.Calls("campaigns.approve"))
 	require.Equal(t, "stopped", s.sb.Campaigns()[0].Status)
 }

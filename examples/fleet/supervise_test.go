@@ -39,7 +39,6 @@ type supervisor struct {
 	clock    *shifted
 	database *database
 	fleet    *fleet // its own part, which works no jobs
-	river    *river.Client[pgx.Tx]
 	starts   atomic.Int64
 	aimed    int    // kills while a write was in progress
 	helped   int    // jobs that a person has run again
@@ -59,7 +58,7 @@ func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	began := time.Now()
 	s := &supervisor{options: o, out: out}
-	seen := newArrivals()
+	seen := make(chan int, 1)
 	s.sb, s.clock = service(o, seen)
 	api := httptest.NewServer(s.sb.Handler())
 	defer api.Close()
@@ -68,7 +67,7 @@ func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.database.remove()) }()
 	s.logs = filepath.Join(s.database.dir, "workers")
-	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", Tokens: map[string]string{}, PageSize: o.pageSize}
+	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", Tokens: map[string]string{}}
 	for _, w := range s.sb.Snapshot().Workspaces {
 		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
 	}
@@ -101,7 +100,7 @@ func (s *supervisor) tell(ctx context.Context, took time.Duration) error {
 
 func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
 
-// prepare makes the tables, and enqueues the first step of each launch. The copy of tonight does not wait for a leader, either.
+// prepare makes the tables, and enqueues a job for each workspace, one a second, so that kills meet their writes.
 func (s *supervisor) prepare(ctx context.Context) error {
 	pool := s.fleet.pool
 	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
@@ -122,27 +121,20 @@ func (s *supervisor) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if s.river, err = river.NewClient(riverpgxv5.New(pool), &river.Config{}); err != nil { // it only inserts
-		return err
-	}
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		at := time.Now()
 		for name := range s.fleet.workspaces {
-			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, stepList); err != nil {
+			if _, err := s.fleet.river.InsertTx(ctx, tx, prepareArgs{Workspace: name}, &river.InsertOpts{ScheduledAt: at}); err != nil {
 				return err
 			}
-			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: stepList}, nil); err != nil {
-				return err
-			}
-			if _, err := s.river.InsertTx(ctx, tx, copyArgs{Workspace: name, Night: night(time.Now())}, nil); err != nil {
-				return err
-			}
+			at = at.Add(time.Second)
 		}
 		return nil
 	})
 }
 
 // live runs the workers until their jobs are done, and kills meanwhile.
-func (s *supervisor) live(ctx context.Context, j config, seen arrivals) error {
+func (s *supervisor) live(ctx context.Context, j config, seen chan int) error {
 	running, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -162,21 +154,12 @@ func (s *supervisor) live(ctx context.Context, j config, seen arrivals) error {
 	return s.wait(ctx)
 }
 
-// killOne kills a worker: while one of its writes is in progress, while it copies a list, or at any moment. Some kills hit the
-// database, too.
-func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, seen arrivals) error {
+// killOne kills a worker: while one of its writes is in progress, or at any moment. Some kills hit the database, too.
+func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, seen chan int) error {
 	pause(ctx, 300*time.Millisecond+rand.N(700*time.Millisecond))
 	victim := rand.IntN(len(seats))
-	var aim chan int
-	switch kill % 3 {
-	case 0:
-		aim = seen.writes
-	case 1:
-		aim = seen.rows
-	default:
-	}
-	if aim != nil {
-		victim = s.aim(ctx, aim, victim)
+	if kill%3 != 2 {
+		victim = s.aim(ctx, seen, victim)
 	}
 	for !seats[victim].kill() && ctx.Err() == nil { // it is starting
 		pause(ctx, 20*time.Millisecond)
@@ -194,7 +177,7 @@ func (s *supervisor) aim(ctx context.Context, arrived <-chan int, otherwise int)
 	case <-arrived: // long ago
 	default:
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Second)
 	defer cancel()
 	select {
 	case victim = <-arrived:
@@ -274,7 +257,7 @@ func (s *supervisor) person(ctx context.Context) {
 		_ = s.help(ctx)
 		if err := s.sayYes(ctx); err == nil && i%10 == 0 {
 			// A new leader looks for the jobs of dead workers at once, an old one every 30 s: too slow for a demonstration.
-			_ = s.river.Notify().RequestResign(ctx)
+			_ = s.fleet.river.Notify().RequestResign(ctx)
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
@@ -283,7 +266,7 @@ func (s *supervisor) person(ctx context.Context) {
 // help does what a person does after a job was cancelled, because its worker was killed before the request left, or no read showed the
 // approval: it looks at the campaign, settles the ticket, and runs the job again.
 func (s *supervisor) help(ctx context.Context) error {
-	rows, err := s.fleet.pool.Query(ctx, "SELECT id, args->>'workspace' FROM river_job WHERE kind = 'launch' AND state = 'cancelled'")
+	rows, err := s.fleet.pool.Query(ctx, "SELECT id, args->>'workspace' FROM river_job WHERE kind = 'approve' AND state = 'cancelled'")
 	if err != nil {
 		return err
 	}
@@ -296,16 +279,16 @@ func (s *supervisor) help(ctx context.Context) error {
 		return err
 	}
 	for _, job := range all {
-		found := journal.Settlement{Outcome: journal.NotApplied, By: "the test", Because: "the campaign is a draft"}
+		found := "not-applied"
 		if s.sb.Workspace(job.Workspace).Campaigns()[0].Status == "active" {
-			found.Outcome, found.Because = journal.Applied, "the campaign is active"
+			found = "applied"
 		}
 		for e, err := range s.fleet.workspaces[job.Workspace].store.Calls(ctx, "campaigns.approve") {
 			if err != nil {
 				return err
 			}
 			if e.Outcome == journal.Unknown {
-				if err := s.fleet.settle(ctx, s.river, job.Workspace, e.Ticket.ID, found, job.ID); err != nil {
+				if err := s.fleet.settle(ctx, []string{job.Workspace, e.Ticket.ID, found, fmt.Sprint(job.ID), "test", "I looked"}); err != nil {
 					return err
 				}
 				s.helped++
@@ -317,20 +300,17 @@ func (s *supervisor) help(ctx context.Context) error {
 
 func (s *supervisor) sayYes(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", stepYes)
+		rows, err := tx.Query(ctx, `SELECT workspace, campaign_id, digest FROM fleet.review r
+			WHERE NOT EXISTS (SELECT FROM river_job WHERE kind = 'approve' AND args->>'workspace' = r.workspace)`)
 		if err != nil {
 			return err
 		}
-		type shown struct {
-			Workspace string
-			Made      made
-		}
-		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[shown])
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[approveArgs])
 		if err != nil {
 			return err
 		}
-		for _, l := range all {
-			if err := moveOn(ctx, tx, s.river, l.Workspace, stepYes, stepApprove, l.Made); err != nil {
+		for _, args := range all {
+			if _, err := s.fleet.river.InsertTx(ctx, tx, args, nil); err != nil {
 				return err
 			}
 		}
@@ -338,52 +318,32 @@ func (s *supervisor) sayYes(ctx context.Context) error {
 	})
 }
 
-// wait waits for the launches, enqueues another night, whose copy has what the agents found, and waits for that.
+// wait waits until every campaign is approved.
 func (s *supervisor) wait(ctx context.Context) error {
-	enqueued := false
 	for failures := 0; failures < 20; pause(ctx, 200*time.Millisecond) {
 		open, failed, err := s.progress(ctx)
-		if err == nil && failed == "" && open == 0 {
-			if enqueued {
-				return nil
-			}
-			err = s.enqueueSecond(ctx)
-			enqueued = err == nil
-		}
 		switch {
 		case failed != "":
 			return errors.New(failed)
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), err)
-		case err == nil:
-			failures = 0
-		default: // connections to a database that was killed fail once
+		case err != nil: // connections to a database that was killed fail once
 			failures++
+		case open == 0:
+			return nil
+		default:
+			failures = 0
 		}
 	}
 	_, _, err := s.progress(ctx)
 	return errors.Join(errors.New("the database does not respond"), err)
 }
 
-func (s *supervisor) enqueueSecond(ctx context.Context) error {
-	for name := range s.fleet.workspaces {
-		if _, err := s.river.Insert(ctx, copyArgs{Workspace: name, Night: secondNight}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// secondNight is a name that no date has.
-const secondNight = "second"
-
-// progress counts the launches and syncs that are not done, and tells of a job that needs a person.
+// progress counts the jobs that are not done, and tells of a job that needs a person.
 func (s *supervisor) progress(ctx context.Context) (open int, failed string, err error) {
 	err = s.fleet.pool.QueryRow(ctx, `SELECT
-		(SELECT count(*) FROM fleet.launch WHERE step <> $1) +
-		(SELECT count(*) FROM river_job WHERE kind = 'copy' AND state <> 'completed') +
-		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'copy')),
+		$1 - (SELECT count(*) FROM river_job WHERE state = 'completed'),
 		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
-			FROM river_job WHERE state = 'discarded' OR state = 'cancelled' AND finalized_at < now() - interval '30 seconds' LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
+			FROM river_job WHERE state = 'discarded' OR state = 'cancelled' AND finalized_at < now() - interval '30 seconds' LIMIT 1), '')`, 2*s.workspaces).Scan(&open, &failed)
 	return open, strings.TrimSpace(failed), err
 }

@@ -14,40 +14,25 @@ import (
 
 // Verdict is what an engine should do with a job.
 type Verdict struct {
-	// Done is true if there is nothing left to do: without an error, and if somebody has done it before.
-	Done bool
-	// Person is true if no repetition helps: somebody has to change something first.
-	Person bool
-	// After is when to run the job again. Zero leaves it to the engine, which backs off.
-	After time.Duration
+	Done   bool          // there is nothing left to do, also if somebody has done it before
+	Person bool          // no repetition helps: somebody has to change something first
+	After  time.Duration // when to run the job again; zero leaves it to the engine, which backs off
 }
 
 const (
-	// soon is for what passes within seconds, such as a lock.
-	soon = time.Second
-	// resolvable is when the ticket of a call whose outcome is unknown may be looked at: an attempt has ended by then.
-	resolvable = 2 * time.Second
-	// shows is when an approval that has happened would show (assumed). If the campaign is stopped then, a teammate has done it.
-	shows = 10 * time.Second
+	soon       = time.Second      // for what passes within seconds, such as a lock
+	resolvable = 2 * time.Second  // when the ticket of a call whose outcome is unknown may be looked at: an attempt has ended by then
+	shows      = 10 * time.Second // when an approval that has happened would show (assumed): if the campaign is stopped then, by a teammate
 )
 
 // Later is the error of a job that has to look again after a while.
-func Later(after time.Duration) error {
-	return &judgedError{Verdict{After: after}, errors.New("not yet")}
-}
+func Later(after time.Duration) error { return judged{Verdict{After: after}, errors.New("not yet")} }
 
-// Person is the error of a job that nobody can finish but a person.
-func Person(err error) error { return &judgedError{Verdict{Person: true}, err} }
-
-// judgedError is an error that says itself what to do.
-type judgedError struct {
+// judged is an error that says itself what to do.
+type judged struct {
 	Verdict
-
-	cause error
+	error
 }
-
-func (v *judgedError) Error() string { return v.cause.Error() }
-func (v *judgedError) Unwrap() error { return v.cause }
 
 // Settle looks at the outcome of a write if err says that it is unknown, and returns other errors as they are. It returns nil if the write
 // happened. If no read can tell, or none has for as long as patience since the write was sent, or the campaign that it approved is stopped, a
@@ -64,15 +49,14 @@ func Settle(ctx context.Context, err error, patience time.Duration) error {
 	}
 	c, _ := r.Object.(*prospectkit.Campaign)
 	stopped := c != nil && c.Status == prospectkit.CampaignStopped && time.Since(t.LastSent) > shows
-	adjusts := t.Op == "agents.adjust" && t.Lookup.Start // the next attempt does so again before it starts the agent, so that nobody has to find out
 	switch {
 	case r.Outcome == prospectkit.OutcomeApplied:
 		return nil
-	case r.Outcome == prospectkit.OutcomeNotApplied, adjusts && r.Again.IsZero(): // the next attempt makes the call
+	case r.Outcome == prospectkit.OutcomeNotApplied: // the next attempt makes the call
 		return Later(soon)
 	case r.Again.IsZero(), stopped, time.Since(t.LastSent) > patience:
-		return Person(fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+
-			"settle ticket %s as applied or not applied with Settle of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID))
+		return judged{Verdict{Person: true}, fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+
+			"settle ticket %s as applied or not applied with Settle of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID)}
 	}
 	return Later(max(resolvable, time.Until(r.Again))) // ever more rarely: others need the quota, too
 }
@@ -83,7 +67,7 @@ func Judge(err error) Verdict {
 	if err == nil {
 		return Verdict{Done: true}
 	}
-	if v, ok := errors.AsType[*judgedError](err); ok {
+	if v, ok := errors.AsType[judged](err); ok {
 		return v.Verdict
 	}
 	switch prospectkit.OutcomeOf(err) {
