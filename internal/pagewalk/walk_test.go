@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // source is what a walk reads from.
@@ -151,4 +155,416 @@ func TestWalkOfAnUnknownSize(t *testing.T) {
 		return true
 	})
 	require.Equal(t, "abcdef", got)
+}
+
+// counted is a shelf whose pages say less about the whole.
+type counted struct {
+	*shelf
+	pages, records, numbers bool // which counts its pages carry
+}
+
+func (s *counted) Fetch(ctx context.Context, number int) (*Page, error) {
+	p, err := s.shelf.Fetch(ctx, number)
+	if !s.pages {
+		p.TotalPages = 0
+	}
+	if !s.records {
+		p.TotalRecords, p.TotalKnown = 0, false
+	}
+	if !s.numbers {
+		p.Number = 0
+	}
+	return p, err
+}
+
+// read walks over the whole, or from a checkpoint, and takes note of the pages handed out.
+func (s *counted) read(t *testing.T, p *Progress, text string) (got string, pages []string) {
+	t.Helper()
+	c := over(s, Config{Limit: s.limit, Progress: p})
+	p.Start("q", true)
+	if text != "" {
+		cp, err := Parse(text, "q")
+		require.NoError(t, err)
+		c.Resume = cp
+	}
+	s.asked = nil
+	c.Walk(t.Context(), func(page *Page, err error) bool {
+		require.NoError(t, err)
+		got += strings.Join(lettersOn(page), "")
+		pages = append(pages, fmt.Sprintf("%d:%s", page.Number, strings.Join(lettersOn(page), "")))
+		for _, letter := range lettersOn(page) {
+			p.Delivered(letter)
+		}
+		return true
+	})
+	return got, pages
+}
+
+// Whatever counts the pages carry, a walk delivers each record once, from the start and from each checkpoint, reads no page in
+// vain, and hands out no empty page but the first.
+func TestWalkWithFewerCounts(t *testing.T) {
+	t.Parallel()
+	for variant := range 8 {
+		for size := range 6 {
+			for limit := 1; limit <= 3; limit++ {
+				s := &counted{shelf: &shelf{items: letters[:size], limit: limit}, pages: variant&1 > 0, records: variant&2 > 0, numbers: variant&4 > 0}
+				name := fmt.Sprintf("%d records by %d, variant %d", size, limit, variant)
+				full := (size + limit - 1) / limit
+				requests := max(full, 1) // an empty page ends a walk whose pages carry no count, or after a full one
+				if size > 0 && (!s.pages && !s.records || size%limit == 0) {
+					requests = full + 1
+				}
+				var p Progress
+				got, pages := s.read(t, &p, "")
+				require.Equal(t, letters[:size], got, name)
+				require.Len(t, pages, max(full, 1), name)
+				for i, page := range pages {
+					require.Equal(t, strconv.Itoa(i+1), page[:1], name)
+				}
+				require.Len(t, s.asked, requests, name)
+				want := Report{Requests: requests, Delivered: size, OrderKnown: true, Finished: true, TotalKnown: s.records}
+				if s.records {
+					want.Total = size
+				}
+				require.Equal(t, want, p.Report(), name)
+				for stop := 1; stop <= size; stop++ {
+					place := Progress{report: Report{Delivered: stop}, place: Checkpoint{Version: 1, Query: "q", Page: (stop-1)/limit + 1, Total: want.Total, Last: []string{letters[stop-1 : stop]}}}
+					got, pages = s.read(t, &p, place.Checkpoint())
+					require.Equal(t, letters[stop:size], got, "%s, after %d", name, stop)
+					vain := 0 // without a count of pages, a short last one that is read first does not show that it is the last
+					if !s.pages && s.records && size%limit > 0 && stop > limit && stop > size-size%limit {
+						vain = 1
+					}
+					require.Len(t, s.asked, requests-(stop-1)/limit+vain, "%s, after %d", name, stop)
+					for i, page := range pages[min(1, len(pages)):] {
+						require.NotEqual(t, ":", page[1:], "page %d of %s, after %d", i+1, name, stop)
+					}
+					require.False(t, p.Report().Rewound)
+					require.Zero(t, p.Report().Missing, "a part knows nothing of the others")
+				}
+			}
+		}
+	}
+}
+
+// script is a source whose pages are given, "-" for an empty one. The last one stands for all that follow.
+type script struct {
+	pages []string
+	page  Page // with the counts of all
+	asked int
+}
+
+func (s *script) Fetch(_ context.Context, number int) (*Page, error) {
+	s.asked++
+	p := s.page
+	p.Number, p.Records = number, recordsOf(strings.Trim(s.pages[min(number, len(s.pages))-1], "-"))
+	return &p, nil
+}
+
+// A walk whose pages bring nothing new ends with an error that says which, unless identical pages of records without ids are
+// plausible: their number is known.
+func TestWalkStuck(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		counts Page
+		pages  string
+		got    string
+		broken string
+	}{
+		{Page{TotalPages: 4}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{Page{TotalPages: 4}, "ab - cd ef", "abcdef", ""},
+		{Page{TotalPages: 3, TotalKnown: true, TotalRecords: 6}, "ab ba ab cd", "ab", ""},
+		{Page{TotalPages: 4}, "ab ba ab cd", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 4 pages"},
+		{Page{TotalPages: 2}, "- - ab", "", ""},
+		{Page{TotalPages: 3}, "- - - ab", "", ""},
+		{Page{TotalPages: 4}, "- - - ab", "", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{Page{TotalKnown: true, TotalRecords: 9}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 9 records"},
+		{Page{TotalKnown: true, TotalRecords: 9}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 9 records"},
+		{Page{}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+		{Page{}, "ab cd - ef", "abcd", ""},
+		{Page{TotalPages: 4}, "?? ?? ?? ??", "????????", ""},
+		{Page{TotalKnown: true, TotalRecords: 8}, "?? ?? ?? ??", "????????", ""},
+		{Page{}, "?? ?! ?? ?? ?! -", "??" + "?!" + "??" + "??" + "?!", ""},
+		{Page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+	} {
+		s := &script{pages: strings.Fields(test.pages), page: test.counts}
+		c := over(s, Config{Limit: 2})
+		got, err := collect(t.Context(), c, 100)
+		if require.Equal(t, test.got, got, test); test.broken == "" {
+			require.NoError(t, err, test)
+		} else {
+			require.EqualError(t, err, "broken: "+test.broken, test)
+		}
+	}
+}
+
+// Inserts in front bring records again, as many as the total grows by. That is no stall, however many pages they fill.
+func TestWalkGoesOnWhereInsertsExplainTheRepeats(t *testing.T) {
+	t.Parallel()
+	for inserted := range 12 {
+		for limit := 1; limit <= 3; limit++ {
+			s := &shelf{items: letters, limit: limit, edit: func(s *shelf, request int) {
+				if request == 3 {
+					s.items = strings.ToUpper(letters[:inserted]) + s.items
+				}
+			}}
+			var p Progress
+			got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
+			require.NoError(t, err, inserted)
+			old := strings.Map(func(r rune) rune {
+				if r < 'a' {
+					return -1
+				}
+				return r
+			}, got)
+			require.Equal(t, letters, old, inserted)
+			require.Equal(t, min(inserted, 2*limit), p.Report().Repeats)
+		}
+	}
+}
+
+// capped has totals that stop counting, as those of a search engine do.
+type capped struct {
+	*shelf
+	most  int
+	clamp bool // a page past the end by the totals is the last one again
+
+	unnumbered bool
+}
+
+func (c *capped) Fetch(ctx context.Context, number int) (*Page, error) {
+	last := (c.most + c.limit - 1) / c.limit
+	if c.clamp {
+		number = min(number, last)
+	}
+	p, err := c.shelf.Fetch(ctx, number)
+	p.TotalRecords, p.TotalPages = min(len(c.items), c.most), min((len(c.items)+c.limit-1)/c.limit, last)
+	if c.unnumbered {
+		p.Number = 0
+	}
+	return p, err
+}
+
+// Totals that are capped lose nothing: a full page is never the last. A service that repeats its last page past the end ends the walk.
+func TestWalkWithCappedTotals(t *testing.T) {
+	t.Parallel()
+	for size := range 20 {
+		for _, limit := range []int{0, 2, 100} { // as asked for; pages have 2
+			s := &capped{shelf: &shelf{items: letters[:size], limit: 2}, most: 10}
+			var p Progress
+			got, err := collect(t.Context(), over(s, Config{Limit: limit, Progress: &p}), 100)
+			require.NoError(t, err)
+			require.Equal(t, letters[:size], got)
+			require.LessOrEqual(t, len(s.asked), size/2+1)
+			require.Zero(t, p.Report().Missing)
+		}
+	}
+	for _, items := range []string{letters[:10], "??????????"} {
+		for _, unnumbered := range []bool{false, true} {
+			s := &capped{shelf: &shelf{items: items, limit: 2}, most: 10, clamp: true, unnumbered: unnumbered}
+			got, err := collect(t.Context(), over(s, Config{Limit: 2}), 100)
+			require.NoError(t, err)
+			require.Equal(t, items, got)
+			require.Len(t, s.asked, 6)
+		}
+	}
+}
+
+// The report is complete when the loop gets the error of the end.
+func TestWalkTellsItsReportWithTheError(t *testing.T) {
+	t.Parallel()
+	var p Progress
+	s := &script{pages: strings.Fields("ab - - cd"), page: Page{TotalPages: 4, TotalKnown: true, TotalRecords: 8}}
+	over(s, Config{Limit: 2, Progress: &p}).Walk(t.Context(), func(_ *Page, err error) bool {
+		if err != nil {
+			require.Equal(t, 3, p.Report().Requests)
+		}
+		return true
+	})
+	s = &script{pages: strings.Fields("- ab"), page: Page{TotalPages: 2, TotalKnown: true, TotalRecords: 4}}
+	over(s, Config{Limit: 2, Progress: &p}).Walk(t.Context(), func(_ *Page, err error) bool {
+		if err != nil {
+			require.Equal(t, 2, p.Report().Missing)
+		}
+		return true
+	})
+}
+
+// mover edits a shelf whose records stand in any order: they move, come and go everywhere.
+type mover struct {
+	*rand.Rand
+
+	all     string // that may ever be on the shelf, each a byte
+	items   []byte
+	fresh   int    // of all, that were on the shelf
+	touched string // moved, came or went
+	joins   int    // moves, and records that came
+}
+
+func newMover(t *rapid.T) *mover {
+	m := &mover{Rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), fresh: rapid.IntRange(1, 70).Draw(t, "records")}
+	for letter := byte(1); letter < 128; letter++ {
+		if letter != '!' && letter != '?' {
+			m.all += string(rune(letter))
+		}
+	}
+	m.items = []byte(m.all[:m.fresh])
+	return m
+}
+
+func (m *mover) remove(letter byte) {
+	m.touched += string(rune(letter))
+	m.items = slices.DeleteFunc(m.items, func(other byte) bool { return other == letter })
+}
+
+func (m *mover) join(letter byte, to int) {
+	m.joins++
+	m.touched += string(rune(letter))
+	m.items = slices.Insert(m.items, to, letter)
+}
+
+// edit moves, removes and adds records, most of them among those delivered last.
+func (m *mover) edit(delivered string) {
+	for range m.IntN(7) {
+		many := 1 + m.IntN(2)*m.IntN(10)
+		switch m.IntN(5) {
+		case 0:
+			for range min(many, len(m.all)-m.fresh) {
+				m.join(m.all[m.fresh], []int{0, m.IntN(len(m.items) + 1), len(m.items)}[m.IntN(3)])
+				m.fresh++
+			}
+		case 1:
+			for range min(many, len(m.items)) {
+				m.remove(m.items[m.IntN(len(m.items))])
+			}
+		default:
+			for range many {
+				letter := delivered[len(delivered)-1-m.IntN(min(anchors+2, len(delivered)))]
+				m.remove(letter)
+				if end := len(m.items); m.IntN(4) > 0 {
+					near := min(end, max(0, len(delivered)-8+m.IntN(16)))
+					m.join(letter, []int{0, m.IntN(end + 1), near, near, end, end, end, end}[m.IntN(8)])
+				}
+			}
+		}
+	}
+}
+
+// judge counts what was there throughout, but was not delivered, and what came twice. Whether a loss is told matters only where it can be.
+func (m *mover) judge(before, got string, r Report, told bool) error {
+	lost, twice := 0, 0
+	for _, letter := range before {
+		switch n := strings.Count(got, string(letter)); {
+		case strings.ContainsRune(m.touched, letter):
+		case n == 0:
+			lost++
+		case n > 1:
+			twice++
+		}
+	}
+	if told && lost > 0 && !r.Rewound && !r.Incomplete || !r.Incomplete && lost > m.joins || twice > 0 && !r.Rewound {
+		return fmt.Errorf("%d are lost and %d came twice with %d joins: %q of %q, now %q, %+v", lost, twice, m.joins, got, before, m.items, r)
+	}
+	return nil
+}
+
+// Whichever records move, come and go while a walk is stopped, also those that its checkpoint names: nothing that stays is lost without
+// a word, and no more than has joined. What comes twice is told, too.
+func TestWalkResumesWhereRecordsMoved(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMover(rt)
+		before := string(m.items)
+		stop, early := rapid.IntRange(1, m.fresh).Draw(rt, "stop"), max(0, rapid.IntRange(-5, 5).Draw(rt, "ahead"))
+		s := &shelf{items: before, limit: rapid.IntRange(1, 40).Draw(rt, "limit")}
+		var p Progress
+		p.Start("q", false)
+		c := ahead(s, early, Config{Progress: &p})
+		first, err := s.walk(t.Context(), c, stop)
+		require.NoError(rt, err)
+		m.edit(first)
+		s.items, s.asked = string(m.items), nil
+		c.Resume, err = Parse(p.Checkpoint(), "q")
+		require.NoError(rt, err)
+		p.Start("q", false)
+		rest, err := s.walk(t.Context(), c, -1)
+		require.NoError(rt, err)
+		require.NoError(rt, m.judge(before, first+rest, p.Report(), true), "checkpoint %+v, asked %v, rest %q", *c.Resume, s.asked, rest)
+	})
+}
+
+// While records move between the pages of a walk, no more are lost than have joined.
+func TestWalkOverRecordsThatMove(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMover(rt)
+		before, got := string(m.items), ""
+		edits := rapid.IntRange(1, 3).Draw(rt, "edits")
+		s := &shelf{items: before, limit: rapid.IntRange(1, 40).Draw(rt, "limit"), edit: func(s *shelf, _ int) {
+			if edits > 0 && got != "" && m.IntN(2) == 0 {
+				edits--
+				m.edit(got)
+				s.items = string(m.items)
+			}
+		}}
+		var p Progress
+		p.Start("q", false)
+		var stuck error
+		over(s, Config{Limit: s.limit, Progress: &p}).Walk(t.Context(), func(page *Page, err error) bool {
+			if stuck = err; err == nil {
+				got += strings.Join(lettersOn(page), "")
+			}
+			return err == nil
+		})
+		if errors.Is(stuck, errBroken) {
+			return // short pages of nothing but records that have moved look like a walk in circles
+		}
+		require.NoError(rt, stuck)
+		require.NoError(rt, m.judge(before, got, p.Report(), false), "asked %v", s.asked)
+	})
+}
+
+// One of the records delivered last has moved to the end of the page, of the list, or to the front. What follows the others comes once,
+// and the report says that the place was unsure. A checkpoint of an earlier version has no index.
+func TestWalkResumesThoughOneRecordMoved(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{1, 7, 20, 26, 40} {
+		for stop := 1; stop < len(letters); stop++ {
+			for moved := max(0, stop-anchors); moved < stop; moved++ {
+				letter, others := letters[moved:moved+1], letters[:moved]+letters[moved+1:]
+				for _, items := range []string{others + letter, others[:stop] + letter + others[stop:], letter + others} {
+					s := &shelf{items: letters, limit: limit}
+					var p Progress
+					p.Start("q", false)
+					first, err := s.walk(t.Context(), Config{Progress: &p}, stop)
+					require.NoError(t, err)
+					for _, version := range []string{"this", "an earlier one"} {
+						cp, err := Parse(p.Checkpoint(), "q")
+						require.NoError(t, err)
+						if version != "this" {
+							cp.Index = 0
+						}
+						s.items = items
+						rest, report, err := s.reresumed(t, cp)
+						require.NoError(t, err)
+						name := []any{"limit %d, stopped after %d, now %q, checkpoint of %s", limit, stop, items, version}
+						got := first + rest
+						missing := strings.IndexFunc(letters, func(letter rune) bool { return !strings.ContainsRune(got, letter) })
+						require.True(t, missing < 0 || version != "this" && report.Rewound, name...)
+						if len(got) > len(letters) {
+							require.True(t, report.Rewound, name...)
+						}
+						require.Zero(t, report.Missing, name...)
+					}
+				}
+			}
+		}
+	}
+}
+
+// reresumed walks on in an unknown order.
+func (s *shelf) reresumed(t *testing.T, cp *Checkpoint) (got string, report Report, err error) {
+	t.Helper()
+	var p Progress
+	p.Start("q", false)
+	got, err = collect(t.Context(), over(s, Config{Limit: s.limit, Resume: cp, Progress: &p}), 100)
+	return got, p.Report(), err
 }
