@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
@@ -32,19 +31,6 @@ func TestResolve_LongAfterTheCall(t *testing.T) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
 		time.Sleep(time.Hour)
 		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
-	})
-}
-
-// Without a Date nobody knows how far the clocks differ.
-func TestResolve_WithoutADate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clock := sandbox.NewManualClock(time.Now().Add(-time.Hour))
-		sb := sandbox.New(t, sandbox.WithClock(clock))
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(withDate{base: sb.Transport(), none: true}))
-		require.NoError(t, err)
-		r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 	})
@@ -166,19 +152,6 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 	}
 }
 
-// What a cache shows is old: nothing is known by it, but a later read may tell.
-func TestResolve_WhatACacheShows(t *testing.T) {
-	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Ticket())
-		client = tests.NewClient(t, tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"), tests.Journaled())
-		ticket.Service = client.BaseURL()
-		r, err := client.Resolve(t.Context(), ticket)
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
-		require.WithinRange(t, r.Again, time.Now().Add(time.Second), time.Now().Add(15*time.Minute))
-	})
-}
-
 // clockSet is what an instant that was noted before the clock was set by d looks like after it: its wall reading is of the old
 // clock, and its monotonic one is true.
 func clockSet(at time.Time, d time.Duration) time.Time {
@@ -217,13 +190,6 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The monotonic clock may stand still while the machine sleeps: then that of the wall tells how long ago the call was.
-func TestResolve_AfterTheMachineSlept(t *testing.T) {
-	called := time.Now()
-	require.True(t, clock.Sent{Last: called, Local: true}.Recent(time.Minute, time.Now(), nil))
-	require.False(t, clock.Sent{Last: clockSet(called, time.Hour), Local: true}.Recent(time.Minute, time.Now(), nil))
 }
 
 // A look that began within 15 minutes of the call may have ended after them, such as after a 429: somebody may have undone it in between (seed
