@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -81,18 +80,7 @@ func layerProblems(page string, uses map[string]map[string]bool) (problems []str
 // with their type.
 func usesOfRoot(t *testing.T) map[string]map[string]bool {
 	t.Helper()
-	fset := token.NewFileSet()
-	paths, err := filepath.Glob(tests.Path("*.go"))
-	require.NoError(t, err)
-	var files []*ast.File
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		files = append(files, file)
-	}
+	fset, files := tests.ParseDir(t, "")
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	check := types.Config{Importer: noImports{}, Error: func(error) {}}
 	root, _ := check.Check("root", fset, files, &info)
@@ -117,4 +105,47 @@ type noImports struct{}
 
 func (noImports) Import(string) (*types.Package, error) {
 	return nil, errors.New("only the root is checked")
+}
+
+// maxNames is how many names a reader of the package page of the root may meet, beside the codes of errors.
+const maxNames = 260
+
+// TestNames_OfTheRootAreFew keeps what few programs type in packages of its own.
+func TestNames_OfTheRootAreFew(t *testing.T) {
+	var names []string
+	_, files := tests.ParseDir(t, "")
+	for _, file := range files {
+		names = append(names, exportedNames(file)...)
+	}
+	require.Contains(t, names, "ErrOutcomeUnknown")
+	require.LessOrEqual(t, len(names), maxNames, "move what belongs to tools, or fold it: %v", names)
+}
+
+// exportedNames are the constants, variables, functions and types of a file, without the constants of Code.
+func exportedNames(file *ast.File) (names []string) {
+	add := func(ident *ast.Ident) {
+		if ident.IsExported() && (!strings.HasPrefix(ident.Name, "Code") || ident.Name == "Code" || ident.Name == "CodeOf") {
+			names = append(names, ident.Name)
+		}
+	}
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil {
+				add(decl.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						add(name)
+					}
+				}
+			}
+		}
+	}
+	return names
 }

@@ -6,16 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	gotoken "go/token"
 	"io"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,17 +33,9 @@ var zeroErrors = map[string]error{
 // exportedErrors finds in the source what has a method Error.
 func exportedErrors(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob(tests.Path("*.go"))
-	require.NoError(t, err)
 	found := make(map[string]bool)
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		file, err := parser.ParseFile(gotoken.NewFileSet(), name, text, 0)
-		require.NoError(t, err)
+	_, files := tests.ParseDir(t, "")
+	for _, file := range files {
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || f.Name.Name != "Error" {
