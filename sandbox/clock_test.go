@@ -92,9 +92,9 @@ func TestTimeNeverGoesBack(t *testing.T) {
 
 func TestEventsHappenInOrderAndOnce(t *testing.T) {
 	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.HideFor(30*time.Minute))
-	for _, hours := range []time.Duration{2, 1} {
+	for _, after := range []time.Duration{2 * time.Hour, time.Hour} {
 		sb.Do(func(tx *sandbox.Tx) {
-			tx.Put("hubs", sandbox.Row{"name": "x", "status": "processing", "readyAt": start.Add(hours * time.Hour)})
+			tx.Put("hubs", sandbox.Row{"name": "x", "status": "processing", "readyAt": start.Add(after)})
 		})
 	}
 	inPlace(t, sb).do("POST", lists, object{"name": "x"}).ok(201)

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,105 +13,85 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// does is an option without a mistake to make, in words.
-func does(words string, change func(*Fault)) FaultOption {
+// option changes a fault, in words, if its value is as it has to be.
+func option(valid bool, rule string, change func(*Fault), words string, args ...any) FaultOption {
 	return func(f *Fault) error {
+		said := fmt.Sprintf(words, args...)
+		if !valid {
+			return fmt.Errorf("%s: %s", said, rule)
+		}
 		change(f)
-		f.words = append(f.words, words)
+		f.words = append(f.words, said)
 		return nil
 	}
 }
 
-// sole is an option that may not be given twice.
-func sole(given func(*Fault) bool, twice string, opt FaultOption) FaultOption {
-	return func(f *Fault) error {
-		if given(f) {
-			return errors.New(twice)
-		}
-		return opt(f)
-	}
+// does is an option that is always valid.
+func does(change func(*Fault), words string, args ...any) FaultOption {
+	return option(true, "", change, words, args...)
 }
 
-// mistake is an option that cannot be.
-func mistake(format string, args ...any) FaultOption {
-	return func(*Fault) error { return fmt.Errorf(format, args...) }
-}
+const atLeast1 = "has to be at least 1"
 
-func positive[N int | int64](what string, n N, opt FaultOption) FaultOption {
-	if n > 0 {
-		return opt
-	}
-	return mistake("%s(%d): has to be at least 1", what, n)
-}
-
-func turns(words string, turn func(n int) bool) FaultOption {
-	return sole(func(f *Fault) bool { return f.turn != nil }, "two options say which requests are affected",
-		does(words, func(f *Fault) { f.turn = turn }))
+func turns(valid bool, turn func(n int) bool, words string, args ...any) FaultOption {
+	return option(valid, atLeast1, func(f *Fault) {
+		f.turn = turn
+		f.turns++
+	}, words, args...)
 }
 
 // Nth affects only the nth matching request after [Sandbox.Fail], counted from one, of all keys and workspaces together.
 func Nth(n int) FaultOption {
-	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
+	return turns(n > 0, func(i int) bool { return i == n }, "request %d", n)
 }
 
 // First affects the first n matching requests after [Sandbox.Fail].
 func First(n int) FaultOption {
-	return positive("First", n, turns(fmt.Sprintf("the first %d", n), func(i int) bool { return i <= n }))
+	return turns(n > 0, func(i int) bool { return i <= n }, "the first %d", n)
 }
 
 // Every affects each nth matching request.
 func Every(n int) FaultOption {
-	return positive("Every", n, turns(fmt.Sprintf("every %d", n), func(i int) bool { return i%n == 0 }))
+	return turns(n > 0, func(i int) bool { return i%n == 0 }, "every %d", n)
 }
 
 // Always affects every matching request. It is the default.
-func Always() FaultOption { return turns("always", func(int) bool { return true }) }
+func Always() FaultOption { return turns(true, func(int) bool { return true }, "always") }
 
 // When affects requests that meet a condition. The condition may read the body, and may call the sandbox.
 func When(condition func(*http.Request) bool) FaultOption {
-	if condition == nil {
-		return mistake("When: no condition")
-	}
-	return func(f *Fault) error {
-		f.when = append(f.when, condition)
-		return nil
-	}
+	return option(condition != nil, "has no condition", func(f *Fault) { f.when = append(f.when, condition) }, "if a condition holds")
 }
 
 // instead is a response in place of the service's.
-func instead(words string, a response) FaultOption {
-	return sole(func(f *Fault) bool { return f.instead != nil }, "two options set the response",
-		does(words, func(f *Fault) { f.instead = &a }))
+func instead(valid bool, rule string, a response, words string, args ...any) FaultOption {
+	return option(valid, rule, func(f *Fault) {
+		f.instead = &a
+		f.responses++
+	}, words, args...)
 }
 
 // Status returns an error in place of the service, which applies nothing. The code has to be documented with this status. An
 // empty code, with a status of 500 or more, gives an envelope without a message.
 func Status(status int, code string) FaultOption {
-	known, documented := op.CodeByName(code)
-	switch {
-	case code == "" && (status < 500 || status > 599):
-		return mistake("Status(%d): only 500 to 599 may be without a code", status)
-	case code == "":
+	if code == "" {
 		header := http.Header{"Content-Type": {"application/json"}}
-		return instead(strconv.Itoa(status), response{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")})
-	case !documented:
-		return mistake("the code %s is undocumented: use FutureCode", code)
-	case !slices.Contains(known.Statuses, status):
-		return mistake("%s has the status %v, not %d", code, known.Statuses, status)
+		sparse := response{status, "UNEXPECTED_ERROR", header, envelope("UNEXPECTED_ERROR", "", "", "")}
+		return instead(status >= 500 && status <= 599, "only 500 to 599 may be without a code", sparse, "%d", status)
 	}
-	return refusing(status, code)
+	known, documented := op.CodeByName(code)
+	rule := fmt.Sprintf("%s has the status %v", code, known.Statuses)
+	if !documented {
+		rule = "the code is undocumented: use FutureCode"
+	}
+	return instead(slices.Contains(known.Statuses, status), rule, response{status: status, code: code}, "%d %s", status, code)
 }
 
 // FutureCode returns an undocumented error code, as a later version of the service may.
 func FutureCode(status int, code string) FaultOption {
-	if _, known := op.CodeByName(code); known || code == "" || status < 400 || status > 599 {
-		return mistake("FutureCode(%d, %q): needs an error status and an undocumented code", status, code)
-	}
-	return refusing(status, code)
-}
-
-func refusing(status int, code string) FaultOption {
-	return instead(fmt.Sprintf("%d %s", status, code), response{status: status, code: code})
+	_, known := op.CodeByName(code)
+	return instead(!known && code != "" && status >= 400 && status <= 599, "FutureCode needs an error status and an undocumented code",
+		response{status: status, code: code}, "%d %s", status, code)
 }
 
 // RawBody returns this status and body, declared as JSON, in place of the service.
@@ -125,23 +104,15 @@ func HTML(status int) FaultOption {
 }
 
 func raw(status int, contentType, body string) FaultOption {
-	switch {
-	case status < 200 || status > 599:
-		return mistake("no response has the status %d", status)
-	case body != "" && !bodyAllowed(status):
-		return mistake("a response %d has no body", status)
-	}
-	header := http.Header{"Content-Type": {contentType}}
-	return instead(fmt.Sprintf("%d %s", status, contentType), response{status: status, header: header, body: []byte(body)})
+	return instead(status >= 200 && status <= 599 && (body == "" || bodyAllowed(status)), "there is no such response, or it has no body",
+		response{status: status, header: http.Header{"Content-Type": {contentType}}, body: []byte(body)}, "%d %s", status, contentType)
 }
 
 // Redirect sends the client to another location.
 func Redirect(status int, location string) FaultOption {
-	if status < 300 || status > 399 || status == http.StatusNotModified {
-		return mistake("Redirect(%d): is not a redirect", status)
-	}
 	header := http.Header{"Location": {location}, "Content-Type": {"text/plain"}}
-	return instead(fmt.Sprintf("%d to %s", status, location), response{status: status, header: header, body: []byte{}})
+	return instead(status >= 300 && status <= 399 && status != http.StatusNotModified, "is not a redirect",
+		response{status: status, header: header, body: []byte{}}, "%d to %s", status, location)
 }
 
 // RetryAfter sets the header to a number of seconds, however absurd.
@@ -149,97 +120,89 @@ func RetryAfter(seconds int) FaultOption { return Header("Retry-After", strconv.
 
 // Header sets a header of the response to anything.
 func Header(name, value string) FaultOption {
-	return edit(name+": "+value, func(a *response) { a.header.Set(name, value) })
-}
-
-func duration(what string, d time.Duration, set func(*Fault)) FaultOption {
-	if d > 0 {
-		return does(fmt.Sprintf("%s %v", what, d), set)
-	}
-	return mistake("%s(%v): has to be positive", what, d)
+	return edit(func(a *response) { a.header.Set(name, value) }, "%s: %s", name, value)
 }
 
 // Latency delays the response, or the cut. The service applies the request on arrival: a client that gives up meanwhile cannot
 // know.
 func Latency(d time.Duration) FaultOption {
-	return duration("latency", d, func(f *Fault) { f.latency = d })
+	return option(d > 0, "has to be positive", func(f *Fault) { f.latency = d }, "latency %v", d)
 }
 
 // Stall pauses between the headers and the body.
 func Stall(d time.Duration) FaultOption {
-	return duration("stall", d, func(f *Fault) { f.stall = d })
+	return option(d > 0, "has to be positive", func(f *Fault) { f.stall = d }, "stall %v", d)
 }
 
-func cutting(words string, at drop) FaultOption {
-	return sole(func(f *Fault) bool { return f.drop != dropNever }, "two options say how the connection ends",
-		does(words, func(f *Fault) { f.drop = at }))
+func cutting(at drop, words string) FaultOption {
+	return does(func(f *Fault) {
+		f.drop = at
+		f.cuts++
+	}, "%s", words)
 }
 
 // DropBefore cuts the connection when the request has arrived and before it is applied.
-func DropBefore() FaultOption { return cutting("dropped before", dropBefore) }
+func DropBefore() FaultOption { return cutting(dropBefore, "dropped before") }
 
 // DropAfter cuts the connection after the request was applied: the response is lost.
-func DropAfter() FaultOption { return cutting("dropped after", dropAfter) }
+func DropAfter() FaultOption { return cutting(dropAfter, "dropped after") }
 
 // Applied lets the service apply the request before the fault responds in its place. With HTML(504), for example, it is a gateway
 // that gives up too early.
-func Applied() FaultOption { return does("applied", func(f *Fault) { f.applied = true }) }
+func Applied() FaultOption { return does(func(f *Fault) { f.applied = true }, "applied") }
 
 // Refuse refuses the connection: nothing is sent. A real socket, which is already connected, is reset.
-func Refuse() FaultOption { return cutting("refused", dropRefuse) }
+func Refuse() FaultOption { return cutting(dropRefuse, "refused") }
 
 // Reset makes a cut a reset by the peer. Alone, it cuts before anything is applied.
-func Reset() FaultOption { return does("reset", func(f *Fault) { f.reset = true }) }
+func Reset() FaultOption { return does(func(f *Fault) { f.reset = true }, "reset") }
 
 // Truncate cuts the connection after n bytes of the body. The service has applied the request.
 func Truncate(n int) FaultOption {
-	if n < 0 {
-		return mistake("Truncate(%d): is negative", n)
-	}
-	return does(fmt.Sprintf("truncated after %d", n), func(f *Fault) { f.truncate = func(int64) int64 { return int64(n) } })
+	return option(n >= 0, "is negative", func(f *Fault) { f.truncate = func(int64) int64 { return int64(n) } }, "truncated after %d", n)
 }
 
 // halved cuts the connection in the middle of the body.
-var halved = does("truncated in the middle", func(f *Fault) { f.truncate = func(length int64) int64 { return length / 2 } })
+var halved = does(func(f *Fault) { f.truncate = func(length int64) int64 { return length / 2 } }, "truncated in the middle")
 
 // Oversized lengthens the body to n bytes, with white space at its end.
 func Oversized(n int64) FaultOption {
-	return positive("Oversized", n, does(fmt.Sprintf("oversized to %d", n), func(f *Fault) { f.oversize = n }))
+	return option(n > 0, atLeast1, func(f *Fault) { f.oversize = n }, "oversized to %d", n)
 }
 
 // Resent lets the request arrive twice: a gateway has lost the first response, forwards the second one, and tells of itself by Via.
 func Resent() FaultOption {
-	return func(f *Fault) error {
+	return does(func(f *Fault) {
 		f.again = 1
-		return edit("sent twice", func(a *response) { a.header.Set("Via", "1.1 gateway") })(f)
-	}
+		f.edits = append(f.edits, func(a *response) { a.header.Set("Via", "1.1 gateway") })
+	}, "sent twice")
 }
 
 // CapTotals lets the totals of lists and rows count at most n records. The pages beyond them are there.
 func CapTotals(n int) FaultOption {
-	return positive("CapTotals", n, does(fmt.Sprintf("totals of at most %d", n), func(f *Fault) { f.cap = &n }))
+	return option(n > 0, atLeast1, func(f *Fault) { f.cap = &n }, "totals of at most %d", n)
 }
 
 // cappedHere lets the totals count up to the end of the first page that it affects.
-var cappedHere = does("totals that end with this page", func(f *Fault) { f.cap = new(int) })
+var cappedHere = does(func(f *Fault) { f.cap = new(int) }, "totals that end with this page")
 
 // EmptyPage leaves a page without its records, and sets its totals to zero.
 func EmptyPage() FaultOption {
-	return edit("empty page", func(a *response) {
+	return edit(func(a *response) {
 		for path, value := range map[string]any{"data": []any{}, "pagination.totalPages": 0, "pagination.totalRecords": 0} {
 			a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })
 		}
-	})
+	}, "empty page")
 }
 
 // EmptyBody omits the body.
 func EmptyBody() FaultOption {
-	return edit("empty body", func(a *response) { a.body = []byte{} })
+	return edit(func(a *response) { a.body = []byte{} }, "empty body")
 }
 
 // ExtraFields puts undocumented fields into every object of the response.
 func ExtraFields() FaultOption {
-	return edit("extra fields", func(a *response) {
+	return edit(func(a *response) {
 		a.body = edited(a.body, func(v any) any {
 			walk(v, func(o object) {
 				o["sandboxExtra"] = object{"nested": []any{1, "two", nil}}
@@ -247,7 +210,7 @@ func ExtraFields() FaultOption {
 			})
 			return v
 		})
-	})
+	}, "extra fields")
 }
 
 // NullField sets a field to null. The path is dotted; numbers and * stand for elements of arrays: "data.*.folderId".
@@ -257,16 +220,15 @@ func NullField(path string) FaultOption { return setField(path, nil, "null") }
 func EnumValue(path, value string) FaultOption { return setField(path, value, strconv.Quote(value)) }
 
 func setField(path string, value any, words string) FaultOption {
-	if path == "" {
-		return mistake("a field needs a path")
-	}
-	return edit(path+" = "+words, func(a *response) {
-		a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })
-	})
+	return option(path != "", "a field needs a path", func(f *Fault) {
+		f.edits = append(f.edits, func(a *response) {
+			a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })
+		})
+	}, "%s = %s", path, words)
 }
 
-func edit(words string, change func(*response)) FaultOption {
-	return does(words, func(f *Fault) { f.edits = append(f.edits, change) })
+func edit(change func(*response), words string, args ...any) FaultOption {
+	return does(func(f *Fault) { f.edits = append(f.edits, change) }, words, args...)
 }
 
 // edited decodes, changes and encodes a body. A body that is not JSON stays unchanged.

@@ -26,6 +26,8 @@ type Fault struct {
 	seen int
 	hits int
 
+	turns, responses, cuts int // how many options say which requests, which response and how the connection ends
+
 	instead  *response // of the service's response
 	applied  bool      // and yet it did its work
 	drop     drop
@@ -71,11 +73,12 @@ func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 
 func newFault(opName string, opts []FaultOption) (*Fault, error) {
 	f := &Fault{op: opName}
-	errs := make([]error, 0, len(opts)+1)
 	for _, opt := range opts {
-		errs = append(errs, opt(f))
+		if err := opt(f); err != nil {
+			return f, err
+		}
 	}
-	return f, errors.Join(append(errs, f.check())...)
+	return f, f.check()
 }
 
 func (sb *Sandbox) addFault(f *Fault) {
@@ -106,6 +109,12 @@ func (f *Fault) check() error {
 		f.drop = dropBefore
 	}
 	switch {
+	case f.turns > 1:
+		return errors.New("two options say which requests are affected")
+	case f.responses > 1:
+		return errors.New("two options set the response")
+	case f.cuts > 1:
+		return errors.New("two options say how the connection ends")
 	case !responds && !alters && f.drop == dropNever && f.latency == 0:
 		return errors.New("the fault does nothing")
 	case f.drop != dropNever && (responds || alters):

@@ -70,8 +70,8 @@ func TestMistakes(t *testing.T) {
 		"lists.rows:latency":                        "duration",
 		"lists.rows:status=":                        "does nothing",
 		"lists.rows:status=404":                     "without a code",
-		"lists.rows:status=404:code=LIST_LOST":      "LIST_LOST is undocumented",
-		"lists.rows:code=LIST_LOST":                 "LIST_LOST is undocumented",
+		"lists.rows:status=404:code=LIST_LOST":      "the code is undocumented",
+		"lists.rows:code=LIST_LOST":                 "the code is undocumented",
 		"lists.rows:status=500:code=NOTE_NOT_FOUND": "NOTE_NOT_FOUND",
 		"lists.rows:future-code=NEW":                "FutureCode",
 		"lists.rows:enum=path":                      "needs a name and a value",
@@ -94,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	for _, spec := range []string{"lists.rows:nth=3:status=429:retry-after=2", "*:body={}", "account.me:null=a.*.b:enum=a=b", ":=:", "a.b:html=-1"} {
 		f.Add(spec)
 	}
-	f.Fuzz(func(t *testing.T, spec string) {
+	f.Fuzz(func(_ *testing.T, spec string) {
 		fault, err := Parse(spec)
 		if err == nil {
 			sandbox.New(new(trial)).Fail(fault.Operation, fault.Options...)

@@ -187,7 +187,7 @@ func (h *host) control() http.Handler {
 			return map[string]any{"balance": a.ws.Balance(), "entries": some(a.ws.Ledger())}, nil
 		}},
 		{"GET /_sandbox/outbox", "what the service would have sent", func(a ask) (any, error) { return map[string]any{"outbox": some(a.ws.Outbox())}, nil }},
-		{"POST /_sandbox/lists", "as a teammate: add a list with its rows, as the state has them", teammate(func(tx *sandbox.Tx, a ask, l sandbox.List) any { return tx.CreateList(l) })},
+		{"POST /_sandbox/lists", "as a teammate: add a list with its rows, as the state has them", teammate(func(tx *sandbox.Tx, _ ask, l sandbox.List) any { return tx.CreateList(l) })},
 		{"POST /_sandbox/lists/{id}/rows", "as a teammate: add an array of rows", teammate(func(tx *sandbox.Tx, a ask, rows []sandbox.Row) any { return tx.AddRows(a.PathValue("id"), rows...) })},
 		{"DELETE /_sandbox/lists/{id}/rows", "as a teammate: remove an array of ids of rows", teammate(func(tx *sandbox.Tx, a ask, ids []string) any {
 			tx.RemoveRows(a.PathValue("id"), ids...)

@@ -8,14 +8,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/sandbox"
 )
-
-func date(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 // parsed is a command line.
 func parsed(t *testing.T, args ...string) (cfg config) {

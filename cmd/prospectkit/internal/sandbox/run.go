@@ -111,7 +111,8 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 
 // prepare makes the data, which may take minutes, unless the context ends before.
 func (cfg *config) prepare(ctx context.Context, stderr io.Writer) (*host, error) {
-	defer cli.Progress(stderr, func() string { return "making the data" })()
+	stop := cli.Progress(stderr, func() string { return "making the data" })
+	defer stop()
 	type result struct {
 		*host
 		error
