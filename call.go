@@ -151,9 +151,6 @@ func (c *call) checkArguments() {
 // checkMeaning finds out what the call may do, where its URL leads, and whether the options allow that.
 func (c *call) checkMeaning() {
 	o, bad := c.op, &c.bad
-	if c.in.path != "" && c.opts.once != "" { // a path of the caller has no ids that tell it from another
-		c.opts.once += " " + c.in.path
-	}
 	c.spends, c.sends = consequences(o, c.in)
 	c.spends = c.spends || !c.in.free && c.conf.guard.Priced(o.Name)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds

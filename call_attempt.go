@@ -85,36 +85,30 @@ func (c *call) nextAttempt() *attempt {
 }
 
 // timeLimitError ends an attempt that takes longer than it may.
-type timeLimitError time.Duration
-
-func (e timeLimitError) Error() string {
-	return "no complete response within the time limit of one attempt, " + time.Duration(e).String()
+type timeLimitError struct {
+	limit       time.Duration
+	unconnected bool   // it had no connection to the service by then
+	proxy       string // the host of the one that was to make it
 }
 
-// Words is the text that may be logged: it quotes nobody.
+// Error says what is missing. It quotes nobody.
+func (e timeLimitError) Error() string {
+	missing := "complete response"
+	if e.unconnected {
+		missing = "connection to the service was made"
+	}
+	if e.proxy != "" {
+		missing += " through the proxy " + e.proxy
+	}
+	return "no " + missing + " within the time limit of one attempt, " + e.limit.String()
+}
+
+// Words is the text that may be logged.
 func (e timeLimitError) Words() string { return e.Error() }
 
 // Timeout and Temporary make it a [net.Error], as a caller expects of a time limit.
 func (e timeLimitError) Timeout() bool   { return true }
 func (e timeLimitError) Temporary() bool { return true }
-
-// unconnectedError ends an attempt that had no connection to the service by then.
-type unconnectedError struct {
-	timeLimitError
-
-	proxy string // the host of the one that was to make it
-}
-
-func (e unconnectedError) Error() string {
-	through := ""
-	if e.proxy != "" {
-		through = " through the proxy " + e.proxy
-	}
-	return "no connection to the service was made" + through + " within the time limit of one attempt, " + time.Duration(e.timeLimitError).String()
-}
-
-func (e unconnectedError) Words() string { return e.Error() }
-func (e unconnectedError) Unwrap() error { return e.timeLimitError }
 
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that could only be
 // after the deadline, or after WithMaxWait. The attempt begins when it is admitted.
@@ -356,10 +350,10 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	timer := time.AfterFunc(c.timeout, func() { cancel(timeLimitError(c.timeout)) })
+	timer := time.AfterFunc(c.timeout, func() { cancel(timeLimitError{limit: c.timeout}) })
 	defer timer.Stop()
 	if whole := c.conf.wholeAttempt; whole > 0 {
-		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
+		defer time.AfterFunc(whole, func() { cancel(timeLimitError{limit: whole}) }).Stop()
 	}
 	for again := false; !again || a.mayGoAgain(ctx); again = true { // on another connection
 		a.prepareRequest(a.traced(ctx, base, cancel), req)
@@ -456,7 +450,7 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	ended := context.Cause(ctx)
 	if limit, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) {
 		if late && a.Err != nil && a.trace.Unconnected {
-			a.Err = unconnectedError{limit, exchange.ProxyOf(base, &a.request)}
+			a.Err = timeLimitError{limit.limit, true, exchange.ProxyOf(base, &a.request)}
 		} else if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {

@@ -1,18 +1,57 @@
 package prospectkit
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
+	"time"
 
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
 
+// ticket returns the ticket of the call, and draws its id the first time.
+func (c *call) ticket() journal.Ticket {
+	if c.ticketID == "" {
+		c.ticketID = chance.Text(c.ctx)
+	}
+	longer := time.Duration(0)
+	if c.timeout > c.op.Timeout {
+		longer = c.timeout
+	}
+	return journal.Ticket{
+		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
+		Service: c.conf.base.String(), Workspace: c.conf.workspace(), Actor: actorOf(c.ctx), Once: c.onceKey(), Body: c.bodyMark(c.ticketID),
+		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
+		Open: c.open,
+	}
+}
+
+// bodyMark is what a ticket tells of what the caller gave: enough to tell it from something else, and not to find out what it was.
+func (c *call) bodyMark(ticket string) string {
+	if c.sum == nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte(ticket+"\x00"), c.sum...))
+	return hex.EncodeToString(sum[:8])
+}
+
 // effectOnly are the writes of which the caller is owed nothing but the effect. What they return is what the caller knows, or undocumented.
 var effectOnly = []*op.Op{
 	op.ListsCRMPush, op.ListsAddMembers, op.ListsAddContacts, op.ListsSave, op.SearchSave, op.ListsMove, op.AgentsActivate, op.AgentsPause,
+}
+
+// onceKey is the key of [Once], or empty. A path of the caller has no ids that tell it from another, and is a part of it.
+func (c *call) onceKey() string {
+	if c.opts.once == "" || c.in.path == "" {
+		return c.opts.once
+	}
+	return c.opts.once + " " + c.in.path
 }
 
 // onceBefore returns an error if a call with the key of [Once] was applied, or may have been, or had another body.
@@ -54,8 +93,9 @@ func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no 
 // another is a call with the key of [Once], other than this one, that was applied, or else may have been.
 func (c *call) another() (found *journal.Entry, err error) {
 	known, err := c.conf.sent(c.ctx, c.op, c.in.ids)
+	key := c.onceKey()
 	for i, e := range known {
-		if e.Ticket.Once == c.opts.once && e.Ticket.ID != c.ticketID && (found == nil || e.Outcome == journal.Applied) {
+		if e.Ticket.Once == key && e.Ticket.ID != c.ticketID && (found == nil || e.Outcome == journal.Applied) {
 			found = &known[i]
 		}
 	}
@@ -104,4 +144,45 @@ func (c *call) resultID() string {
 		return ""
 	}
 	return id
+}
+
+// sent returns the calls of an operation about the same that were applied, or may have been, in the order of their first attempts, as far as
+// the journal knows. See calls.
+func (c *config) sent(ctx context.Context, o *op.Op, ids []string) (all []journal.Entry, err error) {
+	for e, err := range c.calls(ctx, o.Name) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Outcome != journal.NotApplied && slices.EqualFunc(e.Ticket.IDs, ids, sameID) {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// calls yields what the journal knows of the calls of an operation, except those of another service. It yields none without a journal.
+func (c *config) calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		if c.journal == nil {
+			return
+		}
+		for e, err := range c.journal.Calls(ctx, operation) {
+			if (err != nil || c.owns(e.Ticket)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// workspace is that of the journal, or empty.
+func (c *config) workspace() string {
+	if c.journal == nil {
+		return ""
+	}
+	return c.journal.Workspace()
+}
+
+// owns reports whether a ticket is of this service and workspace.
+func (c *config) owns(t journal.Ticket) bool {
+	return t.Workspace == c.workspace() && t.Service == c.base.String()
 }

@@ -25,7 +25,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/retrydata"
+	"example.com/prospectkit/internal/tests/retrydata"
 )
 
 // The decision table, written a second time: what follows each failure, per kind of call. Writes of every class are alike, and

@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -478,21 +477,6 @@ func BenchmarkWalk(b *testing.B) {
 			n++
 		}
 		hold(b, n == total)
-	}
-}
-
-// BenchmarkSeen is what that costs: to take 100,000 ids for new.
-func BenchmarkSeen(b *testing.B) {
-	ids := make([]string, 100_000)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("%024x", i)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var seen pagewalk.Recent
-		for _, id := range ids {
-			hold(b, seen.Add(id))
-		}
 	}
 }
 

@@ -3,8 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -14,7 +12,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/budget"
-	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
@@ -251,32 +248,6 @@ func (c *call) ruleRefused() error {
 	refused := c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
 	refused.Earlier = c.keeper
 	return refused
-}
-
-// ticket returns the ticket of the call, and draws its id the first time.
-func (c *call) ticket() journal.Ticket {
-	if c.ticketID == "" {
-		c.ticketID = chance.Text(c.ctx)
-	}
-	longer := time.Duration(0)
-	if c.timeout > c.op.Timeout {
-		longer = c.timeout
-	}
-	return journal.Ticket{
-		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
-		Service: c.conf.base.String(), Workspace: c.conf.workspace(), Actor: actorOf(c.ctx), Once: c.opts.once, Body: c.bodyMark(c.ticketID),
-		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
-		Open: c.open,
-	}
-}
-
-// bodyMark is what a ticket tells of what the caller gave: enough to tell it from something else, and not to find out what it was.
-func (c *call) bodyMark(ticket string) string {
-	if c.sum == nil {
-		return ""
-	}
-	sum := sha256.Sum256(append([]byte(ticket+"\x00"), c.sum...))
-	return hex.EncodeToString(sum[:8])
 }
 
 func (c *call) asError() *Error {

@@ -496,3 +496,8 @@ func notReviewed(param, problem string) error {
 	refused.Violations = []Violation{{Param: param, Problem: problem}}
 	return refused
 }
+
+// approvals returns the calls that approved a campaign, or may have.
+func (c *config) approvals(ctx context.Context, campaignID string) ([]journal.Entry, error) {
+	return c.sent(ctx, op.CampaignsApprove, []string{campaignID})
+}

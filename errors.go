@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -456,6 +457,29 @@ func (e *RefusedError) Error() string {
 	}
 	text := errorLine(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
 	return strings.TrimSuffix(text+": "+strings.Join(parts, "; "), ": ")
+}
+
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back.
+func (e *RefusedError) Unwrap() error {
+	if deciding(e.cause) != nil {
+		return otherCallError{e.cause}
+	}
+	return e.cause
+}
+
+// otherCallError hides an outcome and a code: whoever branched on them would take them for those of their own call.
+type otherCallError struct{ error }
+
+func (e otherCallError) Is(target error) bool {
+	switch target.(type) {
+	case Code, ErrorClass, SafetyRule:
+		return false
+	}
+	return errors.Is(e.error, target)
+}
+
+func (e otherCallError) As(target any) bool {
+	return !reflect.TypeOf(target).Elem().Implements(reflect.TypeFor[marked]()) && errors.As(e.error, target)
 }
 
 // Is matches the targets that [RefusedError] names.

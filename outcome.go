@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -376,29 +375,6 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, e journal.End) er
 		err = c.journal.Ended(ctx, t.ID, e)
 	}
 	return err
-}
-
-// Unwrap returns why it was refused, or which other call keeps this one back.
-func (e *RefusedError) Unwrap() error {
-	if deciding(e.cause) != nil {
-		return otherCallError{e.cause}
-	}
-	return e.cause
-}
-
-// otherCallError hides an outcome and a code: whoever branched on them would take them for those of their own call.
-type otherCallError struct{ error }
-
-func (e otherCallError) Is(target error) bool {
-	switch target.(type) {
-	case Code, ErrorClass, SafetyRule:
-		return false
-	}
-	return errors.Is(e.error, target)
-}
-
-func (e otherCallError) As(target any) bool {
-	return !reflect.TypeOf(target).Elem().Implements(reflect.TypeFor[marked]()) && errors.As(e.error, target)
 }
 
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.

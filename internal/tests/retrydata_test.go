@@ -24,7 +24,7 @@ import (
 	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/retrydata"
+	"example.com/prospectkit/internal/tests/retrydata"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/retrydata"
+	"example.com/prospectkit/internal/tests/retrydata"
 )
 
 // The data of testdata/retry.json tells a naive client from a careful one, by nothing but the control plane: a client that retries

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const file = "../../testdata/retry.json"
+const file = "../../../testdata/retry.json"
 
 func TestTextIsTheFile(t *testing.T) {
 	f, err := Load(file)
