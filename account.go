@@ -27,8 +27,8 @@ func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, err
 	return do[User](ctx, s.conf, op.AccountMe, args{}, opts)
 }
 
-// Credits returns the credit balance of the workspace. The response is undocumented; the sandbox sends credits.balance (assumed). Read it
-// with [Object.IntOK]: a wrong guess must not read as 0 credits.
+// Credits returns the credit balance of the workspace. The response is undocumented; in the sandbox it is credits.balance (assumed). Read
+// it with [Object.IntOK]: a wrong guess must not read as 0.
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {

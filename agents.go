@@ -29,7 +29,7 @@ type AgentsService struct {
 	polls *waits.Shared[Agent] // of WaitEach
 }
 
-// AgentStatus is the state of an agent. Others may exist; that after a start is undocumented.
+// AgentStatus is the state of an agent. Others may exist.
 type AgentStatus string
 
 // The documented states.
@@ -271,8 +271,8 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 	return finding{sight: absent, object: agent}, nil
 }
 
-// Rows iterates over the rows of an agent's results list: it reads the agent, then the rows as [ListsService.Rows] does, which needs the
-// scope lists. The error of a draft matches [ErrNotStarted].
+// Rows iterates over the rows of an agent's results list: it reads the agent, then the rows, which needs the scope lists. The error of a
+// draft matches [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -313,11 +313,9 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once: every 96 s, after a
-// burst of 30.
-//
-// A draft comes with [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element may be [ErrNotSettled]
-// without an agent.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, every 96 s after a burst of 30, and yields
+// each once. A draft comes with [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element may be
+// [ErrNotSettled] without an agent.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -467,8 +465,8 @@ const (
 	AutocompleteTitle    AutocompleteField = "title" // current and past job titles
 )
 
-// Autocomplete looks up values of a filter. The response is undocumented, and so is the query parameter with the text to complete: supply
-// it with [WithQuery].
+// Autocomplete looks up values of a filter. The response is undocumented, and so is the query parameter with the text: supply it with
+// [WithQuery].
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {

@@ -86,7 +86,7 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 // title, employer size, and headquarters country. Their field names are undocumented: ask the owner of the service. The sandbox takes any
 // (assumed: rule agents.filters). The result caps, in fifties, and the two enrichment flags, also undocumented, go into Extra.
 //
-// The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes, with the commas, are
+// Call [AgentsService.CheckValues] first: the service does not check the values. Employer sizes, with the commas, are
 //
 //	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
 type PersonDiscovery struct {
@@ -129,7 +129,7 @@ const (
 )
 
 // PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed at the start, and again every Frequency
-// days. The result caps and the two enrichment flags, undocumented, go into Extra.
+// days.
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // not of a source list
 	EventType      WatchEvent `json:"eventType"`
@@ -226,7 +226,7 @@ func (p WebMonitor) checkSearch(bad *check.Violations) {
 }
 
 // Expiration says when an agent stops: on a date, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one
-// month after creation. A past date is refused.
+// month after creation.
 type Expiration string
 
 // NeverExpires lets an agent run until it is paused or deleted.

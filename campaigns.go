@@ -298,9 +298,9 @@ type StepPreview struct {
 // String returns the preview as JSON. It may hold personal data: keep it out of logs.
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: supply the path
-// with [WithRoutes] and two parameters in braces. The sandbox takes nothing: the body is ignored (assumed: rule steps.preview.shape). It
-// counts as spending credits (undocumented).
+// PreviewStep renders a step for a sample lead, and saves and sends nothing. Path and body are undocumented: supply the path with
+// [WithRoutes] and two parameters in braces. The sandbox takes nothing: the body is ignored (assumed: rule steps.preview.shape). It counts
+// as spending credits (undocumented).
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound], [CodeInsufficientCredits].
 //
@@ -403,8 +403,8 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. It waits, too, while the listing lacks the campaign or
-// its status. Beside an error that matches [ErrNotSettled] stands the campaign as last seen.
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. Beside an error that matches [ErrNotSettled] stands the
+// campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {

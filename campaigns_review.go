@@ -35,8 +35,7 @@ type Review struct {
 // Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// Resumes reports whether an approval would resume the campaign, or may: it is stopped, was approved before, or shows no status.
-// [CampaignsService.Approve] then needs [AllowResume].
+// Resumes reports whether an approval would resume the campaign, or may: [CampaignsService.Approve] then needs [AllowResume].
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
@@ -202,7 +201,7 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 // journal, the digest of a review of the last seven days, and ten requests or more.
 //
 //   - nil: it is approved, by this call or, if Already, by an earlier one with this digest, even if stopped since.
-//   - [*OutcomeUnknownError]: this approval or an earlier one may have happened: Resolve it.
+//   - [*OutcomeUnknownError]: it may have happened. Resolve it.
 //   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed. Review it again.
 //   - [*RefusedError] with [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].
 //   - [*RefusedError] with [RuleInProgress]: make the call again later.

@@ -27,7 +27,7 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// Version is the version of this package. It follows version 1.0.0 of the API description.
+// Version is the version of this package, for version 1.0.0 of the API description.
 const Version = "0.1.0"
 
 const (
@@ -143,8 +143,8 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	return c
 }
 
-// Close closes the idle connections of the default transport, but not of your own one. Later calls are refused; calls in flight and
-// clients derived by [Client.With] continue.
+// Close closes the idle connections of the default transport. Later calls are refused; calls in flight and clients derived by
+// [Client.With] continue.
 func (c *Client) Close() error {
 	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
@@ -281,7 +281,7 @@ func (c *Client) lookOf(o *op.Op) look {
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, and changes nothing: [Client.Recover] finds out what
-// happened. What a person finds out goes to Settle of the journal and the guard. It needs [WithJournal].
+// happened. It needs [WithJournal].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {

@@ -40,8 +40,8 @@ func (q activityQuery) check(bad *check.Violations) {
 }
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The shape is
-// undocumented, and so is the path: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page has 100
-// entries, or as many as limit of [WithQuery] says.
+// undocumented, and so is the path: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page
+// has 100, or as many as limit of [WithQuery] says.
 //
 // Errors: likely: [CodeContactNotFound].
 //

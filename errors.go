@@ -126,7 +126,7 @@ const (
 )
 
 // OutcomeOf returns the outcome of a call by its error. Repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
-// [OutcomeUnknown] for an error of another package. Of joined errors, an unknown outcome decides, then an applied one.
+// [OutcomeUnknown] for an error of another package. Of joined errors, an unknown outcome decides.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -165,8 +165,8 @@ func deciding(err error) (found marked) {
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
 // RetryAfter returns how long to wait before the same call may succeed. It is false if time alone does not help: the text of the error
-// says what does. It is true only for calls that were not applied, after a 429, a wait for the rate limit that did not fit, and, except of
-// an approval, [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing].
+// says what does. It is true only for calls that were not applied: after a 429, a wait that did not fit, or, except of an approval, a
+// documented conflict that passes, such as [CodeCampaignBusy].
 func RetryAfter(err error) (time.Duration, bool) {
 	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
 		return 0, false
@@ -372,9 +372,8 @@ func (e *Error) errorCode() Code {
 const noError = "prospectkit: an *Error that is nil"
 
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
-// for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent.
-//
-// It matches its Rule; for arguments [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited].
+// for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent. It matches its Rule; for arguments
+// [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited].
 type RefusedError struct {
 	Op         string
 	Method     string

@@ -18,7 +18,7 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// LogValue groups the fields that are safe to log, without message, body or value.
+// LogValue groups the fields that are safe to log.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.StringValue(noError)
@@ -26,7 +26,7 @@ func (e *Error) LogValue() slog.Value {
 	return logValue(e.Op, e)
 }
 
-// LogValue groups the fields that are safe to log, without values of arguments.
+// LogValue groups the fields that are safe to log.
 func (e *RefusedError) LogValue() slog.Value {
 	if wait, ok := e.cause.(*waitError); ok { //nolint:errorlint // its own
 		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.wait))

@@ -81,8 +81,8 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
-// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it. In the
-// sandbox it is "knowledgeHubs" (assumed).
+// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented; in the sandbox they are under
+// "knowledgeHubs" (assumed).
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {

@@ -115,5 +115,5 @@ type PresignedUpload struct {
 	partial
 }
 
-// String returns the upload as JSON. It may hold a URL that anybody can send a file to: keep it out of logs.
+// String returns the upload as JSON. It may hold a URL for anybody to send a file to: keep it out of logs.
 func (u PresignedUpload) String() string { return textOf(u.raw, u) }

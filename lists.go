@@ -238,7 +238,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. After an unknown outcome, Resolve reads its folder.
+// Move puts a list into a folder. After an unknown outcome, Resolve reads its folder.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -250,7 +250,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	}, opts)
 }
 
-// MoveToRoot moves a list out of its folder, as [ListsService.Move] does. It sends null (assumed).
+// MoveToRoot moves a list out of its folder, by sending null (assumed).
 //
 // Errors: those of [ListsService.Move].
 //

@@ -18,9 +18,8 @@ import (
 )
 
 // Row is a row of a list: a contact or a company. Its fields are undocumented; in the sandbox, the keys that sort are fields (assumed).
-// Read a field with Text, Int and the like, or all with Decode: an absent field reads as empty.
-//
-// A yielded pointer keeps its page in memory: to keep a few rows of many, copy the values.
+// Read one with Text, Int and the like, or all with Decode. A yielded pointer keeps its page in memory: to keep a few rows of many, copy
+// the values.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page

@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 )
 
-// Fields is a request body, or a part of one, with undocumented field names that you supply. encoding/json encodes the values; a time.Time
-// becomes UTC with milliseconds. A name that differs from a documented one in letter case only is refused.
+// Fields is a request body, or a part of one, with undocumented field names that you supply, for encoding/json. A time.Time becomes UTC
+// with milliseconds.
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people or companies, which could mean all of them.
@@ -90,8 +90,8 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or lacks one that v has without omitempty
-// or omitzero: so no wrong guess reads as zero.
+// DecodeStrict is [Object.Decode], but fails if the value has a key that v has no field for, or lacks one that v has without omitempty or
+// omitzero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing

@@ -19,8 +19,7 @@ const (
 	EventEnd     EventKind = "end"     // the call has ended
 )
 
-// Event is one step of a call. It holds no key, id, query or URL. Message, Param, Body and RowID of an [*Error] in Err may hold personal
-// data.
+// Event is one step of a call. It holds no key, id, query or URL. An [*Error] in Err may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name of the operation, as in docs/operations.md

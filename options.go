@@ -29,7 +29,7 @@ func WithRetry(p RetryPolicy) Option {
 }
 
 // WithMaxWait bounds each wait for a rate limit or a Retry-After; default 2 minutes. Zero refuses every wait. A queued call that does not
-// fit is refused with [RuleRateLimit], at once if that is foreseeable. After a response, the call ends with its error.
+// fit is refused with [RuleRateLimit], at once if that is foreseeable.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -117,9 +117,9 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 	})
 }
 
-// WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator and a
-// read of Resolve are calls, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. [Client.With]
-// adds gates and lifts none.
+// WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator is a
+// call, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. [Client.With] adds gates and lifts
+// none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -220,8 +220,7 @@ func WithQuery(key, value string) CallOption {
 	})
 }
 
-// WithField adds an undocumented body field, encoded as one of [Fields]. It refuses a field that the call sets or has a parameter for, and
-// a call without a body.
+// WithField adds an undocumented body field, encoded as one of [Fields]. It refuses a field that the call sets or has a parameter for.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(name != "", "WithField", "needs a name")

@@ -38,7 +38,7 @@ type Page[T any] struct {
 	response *Object       // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
-// Raw returns the response that the page was read from, of agents, campaigns, steps and scheduled sends. It is zero for lists and rows.
+// Raw returns the response of a page of agents, campaigns, steps or scheduled sends. It is zero for lists and rows.
 func (p *Page[T]) Raw() Object {
 	if p.response == nil {
 		return Object{}
@@ -51,8 +51,8 @@ func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns the first elements of an iterator as a slice of values. It stops at the limit, which must be positive, without an error.
-// With an error, it returns the elements before it.
+// Collect returns the first elements of an iterator as a slice, at most limit, which must be positive. With an error, it returns the
+// elements before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -123,8 +123,8 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// Sequential reads a page when the loop needs it, and no earlier. Without it, free numbered pages are read ahead, up to four, as the rate
-// limit has room for them.
+// Sequential reads a page when the loop needs it. Without it, free numbered pages are read ahead, up to four, as the rate limit has room
+// for them.
 func Sequential() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.sequential = true })
 }

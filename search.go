@@ -85,7 +85,7 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return profileScroll(s.conf, op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// MatchSave describes a search, and the list to save its matches into. That this call takes these fields is assumed.
+// MatchSave describes a search, and the list to save its matches into (fields assumed).
 type MatchSave struct {
 	Filters  filter.Search `json:"filters,omitzero"`  // as for a search; nothing in it may be empty
 	All      bool          `json:"-"`                 // instead of Filters: without them it saves everybody (assumed)
