@@ -145,8 +145,8 @@ func TestRetry_RefusedCallsAreSpread(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.Lists.Page(ctx, ListsParams{})
 		require.ErrorIs(t, err, ErrRateLimited)
-		state, now := client.conf.limits.surface(op.Lists).limiter.State()
-		return (state.HeldUntil - now).Duration()
+		_, _, held := client.conf.limits.surface(op.Lists).limiter.Own()
+		return time.Until(held)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for range 40 {

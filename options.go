@@ -37,7 +37,8 @@ func WithMaxWait(d time.Duration) Option {
 	})
 }
 
-// Batch lets calls go last when calls are queued for a rate limit: only every fourth request is then one of theirs.
+// Batch lets calls go last when calls are queued for a rate limit: only every fourth request is then one of theirs. They leave a tenth
+// of each window to other calls.
 func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }

@@ -48,9 +48,7 @@ func (l *limits) surface(s op.Surface) *surface {
 	p, ok := l.surfaces[s]
 	if !ok {
 		documented := op.DocumentedLimits[s]
-		p = &surface{name: s, limiter: budget.New(budget.Config{
-			PerMinute: documented.PerMinute, PerDay: documented.PerDay, Share: budget.DefaultShare,
-		})}
+		p = &surface{name: s, limiter: budget.New(budget.Config(documented))}
 		l.surfaces[s] = p
 	}
 	return p
@@ -58,7 +56,7 @@ func (l *limits) surface(s op.Surface) *surface {
 
 func (s *surface) headers(rate ratehdr.Rate, now time.Time) RateLimit {
 	documented := op.DocumentedLimits[s.name]
-	window := budget.WindowOf(rate.Limit, rate.Reset, int64(documented.PerMinute), int64(documented.PerDay))
+	window := budget.WindowOf(rate.Limit, rate.Reset, documented.PerMinute, documented.PerDay)
 	w := RateLimit{
 		Surface: string(s.name), Window: window.String(), Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}

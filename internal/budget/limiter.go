@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -12,39 +13,56 @@ type Request struct {
 	Priority Priority
 	MaxWait  time.Duration // 0 refuses instead of waiting
 
-	// Told, if set, is called before a wait, with what is expected of it. The call has its place in the queue by then.
+	// Told, if set, is called before a wait, with how long it takes at least. The call has its place in the queue by then.
 	Told func(time.Duration)
 }
 
-// Limiter admits calls when the [State] of a surface allows it. It starts no goroutine and no timer: waiting calls have theirs, and
-// the first of them keeps the time for all.
+// Limiter admits calls below the limits of a surface. It starts no goroutine and no timer: waiting calls have theirs, and the first of
+// them keeps the time for all.
 type Limiter struct {
-	mu        sync.Mutex
-	queue     Queue
-	start     time.Time // the epoch of the state's clock
-	latest    Instant   // the last instant that the state got
-	roundTrip Instant   // the recent round trip of requests
-	keeper    *Waiter   // which keeps the time for all waiters
-	due       Instant   // when the keeper will check again
-	foresight *foresight
+	mu     sync.Mutex
+	state  state
+	start  time.Time     // the epoch of the state's clock
+	latest time.Duration // the last instant that the state got
+	queues [2][]*waiter  // by Priority
+	streak int           // interactive requests in a row while batch calls wait
+	keeper *waiter       // which keeps the time for all waiters
+	due    time.Duration // when the keeper will check again
+}
+
+// streakMax is how many interactive requests may pass a waiting batch call.
+const streakMax = 3
+
+// waiter is a call in the queue.
+type waiter struct {
+	priority Priority
+	permit   Permit        // once granted
+	wake     chan struct{} // a signal to check the fields again
+	queued   bool
+	giveUp   time.Duration
+	deadline bool // giveUp is the deadline of the context
 }
 
 // New returns the limiter of a surface that was never used.
-func New(c Config) *Limiter { return &Limiter{queue: Queue{State: NewState(c)}} }
+func New(c Config) *Limiter { return &Limiter{state: newState(c)} }
 
-func (l *Limiter) now() Instant { return l.at(time.Now()) }
-
-// at converts a time that was read before the lock was taken. The time of the state never runs backwards.
-func (l *Limiter) at(t time.Time) Instant {
+// at converts a time. That of the state never runs backwards.
+func (l *Limiter) at(t time.Time) time.Duration {
 	if l.start.IsZero() {
 		l.start = t
 	}
-	l.latest = max(l.latest, 1+instant(t.Sub(l.start)))
+	l.latest = max(l.latest, t.Sub(l.start))
 	return l.latest
 }
 
-func (l *Limiter) time(i Instant) time.Time {
-	return l.start.Add((i - 1).Duration())
+// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
+func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting() == 0 {
+		_, granted = l.state.take(l.at(now), p == Batch, permit)
+	}
+	return granted
 }
 
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*WaitTooLongError] if
@@ -53,126 +71,225 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	var p Permit
-	if l.Take(time.Now(), r.Priority, &p) {
-		return p, nil
+	w := &waiter{priority: r.Priority, wake: make(chan struct{}, 1)}
+	wait, err := l.join(ctx, w, r.MaxWait)
+	if err != nil || !w.queued {
+		return w.permit, err
 	}
-	return l.wait(ctx, r)
+	admitted := false
+	defer func() {
+		if !admitted {
+			l.leave(w)
+		}
+	}()
+	if r.Told != nil {
+		r.Told(wait)
+	}
+	err = l.await(ctx, w)
+	admitted = err == nil
+	return w.permit, err
 }
 
-// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
-func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
+// join puts a call into the queue, unless it may be sent at once or would wait too long.
+func (l *Limiter) join(ctx context.Context, w *waiter, most time.Duration) (wait time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queue.Waiting() == 0 {
-		_, granted = l.queue.State.take(l.at(now), p, permit)
+	now := l.at(time.Now())
+	w.giveUp = now + most
+	if at, ok := ctx.Deadline(); ok {
+		if until := now + time.Until(at); until < w.giveUp {
+			w.giveUp, w.deadline = until, true
+		}
 	}
-	return granted
+	l.queues[w.priority], w.queued = append(l.queues[w.priority], w), true
+	l.dispatch(now, w)
+	if !w.queued {
+		return 0, nil
+	}
+	refusal, hopeless := l.refusal(now, w)
+	if most == 0 || hopeless {
+		l.remove(w)
+		return 0, refusal
+	}
+	return refusal.Wait, nil
+}
+
+// refusal says when a call in the queue fits, and whether it cannot wait so long.
+func (l *Limiter) refusal(now time.Duration, w *waiter) (refusal *WaitTooLongError, hopeless bool) {
+	at, least, window := l.state.opens(now, l.ahead(w), w.priority == Batch)
+	if least > now {
+		at = least
+	}
+	at = max(at, now+time.Millisecond)
+	return &WaitTooLongError{Window: window, Wait: at - now, FitsAt: l.start.Add(at), Deadline: w.deadline}, least > w.giveUp
+}
+
+// await waits in the queue until the call is admitted, refused or cancelled.
+func (l *Limiter) await(ctx context.Context, w *waiter) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		over, pause, err := l.check(w)
+		if over {
+			return err
+		}
+		timer.Reset(pause)
+		select {
+		case <-w.wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return l.canceled(ctx, w)
+		}
+	}
+}
+
+// check returns the state of a waiter, and when to check again.
+func (l *Limiter) check(w *waiter) (over bool, pause time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.at(time.Now())
+	if w.queued && (w == l.head() || now >= w.giveUp) {
+		l.dispatch(now, w)
+	}
+	if !w.queued {
+		return true, 0, nil
+	}
+	if refusal, hopeless := l.refusal(now, w); hopeless || now >= w.giveUp {
+		return true, 0, refusal
+	}
+	next := w.giveUp
+	if w == l.head() {
+		next = min(next, l.due)
+	}
+	return false, max(time.Microsecond, next-now), nil
+}
+
+func (l *Limiter) canceled(ctx context.Context, w *waiter) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	w.deadline = true
+	refusal, _ := l.refusal(l.at(time.Now()), w)
+	return refusal
+}
+
+// leave removes a call that is not sent. A permit that it was granted meanwhile is returned.
+func (l *Limiter) leave(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.at(time.Now())
+	if !w.queued {
+		l.state.report(now, &w.permit, &Observation{NotSent: true})
+		w.permit = Permit{}
+	}
+	l.remove(w)
+	l.dispatch(now, nil)
 }
 
 // Done takes the report on a request, and the time of its end.
 func (l *Limiter) Done(over time.Time, r *Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, s := l.at(over), &l.queue.State
-	l.recordRoundTrip(now, r)
-	epoch, left := s.Epoch, s.Figures.Remaining
-	s.report(now, &r.Permit, &r.Observation)
-	if l.queue.Waiting() == 0 {
-		return
-	}
-	if s.Epoch != epoch || s.Figures.Remaining == 0 && left > 0 {
-		l.review(now)
+	now, epoch := l.at(over), l.state.epoch
+	l.state.report(now, &r.Permit, &r.Observation)
+	if l.state.epoch != epoch { // some may wait too long now
+		for _, w := range slices.Concat(l.queues[Interactive], l.queues[Batch]) {
+			w.signal()
+		}
 	}
 	l.dispatch(now, nil)
 }
 
-// recordRoundTrip records how long a request took.
-func (l *Limiter) recordRoundTrip(now Instant, r *Report) {
-	switch took := now - r.Permit.At; {
-	case !r.Permit.Valid() || r.Observation.NotSent || took < 0:
-	case l.roundTrip == 0:
-		l.roundTrip = took
-	default:
-		l.roundTrip += (took - l.roundTrip) / 4
+// dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
+func (l *Limiter) dispatch(now time.Duration, caller *waiter) {
+	head, due := l.head(), l.due
+	for head != nil {
+		w, forced := head, false
+		if batch := l.first(Batch); batch != nil && l.streak >= streakMax {
+			w, forced = batch, true
+		}
+		until, granted := l.state.take(now, w.priority == Batch && !forced, &w.permit)
+		if !granted {
+			l.due = until
+			break
+		}
+		l.streak++
+		if w.priority == Batch || len(l.queues[Batch]) == 0 {
+			l.streak = 0
+		}
+		l.remove(w)
+		w.signal()
+		head = l.head()
 	}
+	if head != nil && head != caller && (head != l.keeper || l.due < due) {
+		head.signal()
+	}
+	l.keeper = head
 }
 
 // Left is what the service said last of its tighter window, less what was sent since, and when that window resets. It is -1 when unknown.
 func (l *Limiter) Left() (requests int, resetAt time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, s := l.now(), &l.queue.State
-	f := &s.Figures
-	if !f.Valid || now >= s.resetAt() {
-		return -1, resetAt
-	}
-	if f.HasReset {
-		resetAt = l.time(f.ResetBy)
-	}
-	return int(max(0, f.Remaining+f.Known-s.Dispatched)), resetAt
-}
-
-// InFlight is how many requests have a permit and were not reported yet, with the calls in the queue.
-func (l *Limiter) InFlight() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int(l.queue.State.inFlight()) + l.queue.Waiting()
-}
-
-// State returns a copy of the state, to read, and the time by its clock.
-func (l *Limiter) State() (State, Instant) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.queue.State, l.now()
-}
-
-// dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
-func (l *Limiter) dispatch(now Instant, caller *Waiter) {
-	d, head := l.queue.Pump(now, (*Waiter).signal), l.queue.Head()
-	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
-		head.signal()
-	}
-	l.keeper, l.due = head, d.Until
-}
-
-// review refuses calls whose wait has become hopeless.
-func (l *Limiter) review(now Instant) {
-	ahead := 0
-	for p := range l.queue.queues {
-		for _, w := range slices.Clone(l.queue.queues[p]) {
-			if w.refusal = l.hopeless(now, ahead, w); w.refusal != nil {
-				l.queue.Leave(w)
-				w.signal()
-			} else {
-				ahead++
-			}
+	now, left := l.at(time.Now()), int64(-1)
+	for _, w := range [...]Window{Minute, Day} {
+		f := &l.state.figures[w]
+		if room := max(0, f.left-l.state.open); now < f.reset && (left < 0 || room < left) {
+			left, resetAt = room, l.start.Add(f.reset-rounding)
 		}
 	}
+	return int(left), resetAt
 }
 
-// hopeless returns the refusal of a call that would have to wait longer than it may even in the best case.
-func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *WaitTooLongError {
-	if at, _ := l.queue.State.Earliest(now, ahead, w.Priority); at <= w.giveUp {
+// Own is what tests look at: requests that have a permit and were not reported yet, with the calls in the queue; requests of ours that
+// count in the minute; and when a pause after a 429 ends, or has ended.
+func (l *Limiter) Own() (inFlight, used int, held time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &l.state
+	s.expire(l.at(time.Now()))
+	return int(s.open) + l.waiting(), int(s.counts[Minute].sum + s.open), l.start.Add(s.held)
+}
+
+func (l *Limiter) waiting() int { return len(l.queues[Interactive]) + len(l.queues[Batch]) }
+
+func (l *Limiter) first(p Priority) *waiter {
+	if len(l.queues[p]) == 0 {
 		return nil
 	}
-	return l.refuse(now, ahead, w.Priority, w.deadline)
+	return l.queues[p][0]
 }
 
-// refuse makes an error with the time at which the request is expected to fit.
-func (l *Limiter) refuse(now Instant, ahead int, p Priority, deadline bool) *WaitTooLongError {
-	s := &l.queue.State
-	at, window := s.Earliest(now, ahead, p)
-	if !l.foresight.holds(s, now, p) {
-		l.foresight = s.foresee(now, p, l.roundTrip)
+// head is the call that keeps the time for all waiters.
+func (l *Limiter) head() *waiter {
+	if w := l.first(Interactive); w != nil {
+		return w
 	}
-	at = max(at, l.foresight.admits(ahead), now+millisecond)
-	return &WaitTooLongError{Window: window, Wait: (at - now).Duration(), FitsAt: l.time(at), Deadline: deadline}
+	return l.first(Batch)
 }
 
-func (w *Waiter) signal() {
+// ahead is the number of calls that will go before one in the queue: a batch call waits for all interactive ones, and gets every
+// fourth request.
+func (l *Limiter) ahead(w *waiter) int64 {
+	n, others := max(0, slices.Index(l.queues[w.priority], w)), len(l.queues[1-w.priority])
+	if w.priority == Batch {
+		return int64(n + min(others, max(0, streakMax*(n+1)-l.streak)))
+	}
+	return int64(n + min(others, (l.streak+n)/streakMax))
+}
+
+func (l *Limiter) remove(w *waiter) {
+	if i := slices.Index(l.queues[w.priority], w); i >= 0 {
+		l.queues[w.priority] = slices.Delete(l.queues[w.priority], i, i+1)
+	}
+	w.queued = false
+}
+
+func (w *waiter) signal() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // a response is due
+	default: // one is due
 	}
 }

@@ -1,21 +1,9 @@
 package budget
 
-import "time"
-
-// Instant is a point in time in microseconds, on any clock that does not run backwards.
-type Instant int64
-
-const (
-	millisecond Instant = 1000
-	second              = 1000 * millisecond
-	minute              = 60 * second
-	day                 = 24 * 60 * minute
+import (
+	"fmt"
+	"time"
 )
-
-func instant(d time.Duration) Instant { return Instant(d / time.Microsecond) }
-
-// Duration is the span from the epoch of the clock to the instant.
-func (i Instant) Duration() time.Duration { return time.Duration(i) * time.Microsecond }
 
 // Window names one of the two windows of a surface.
 type Window uint8
@@ -27,22 +15,30 @@ const (
 	Day
 )
 
-func (w Window) String() string {
-	switch w {
-	case Minute:
-		return "minute"
-	case Day:
-		return "day"
-	case Unknown:
+func (w Window) String() string { return [...]string{"unknown", "minute", "day"}[w] }
+
+func (w Window) length() time.Duration {
+	if w == Day {
+		return 24 * time.Hour
 	}
-	return "unknown"
+	return time.Minute
 }
 
-func (w Window) length() Instant {
-	if w == Day {
-		return day
+// maxMinuteReset is the longest reset of a minute window, rounding included. A longer one is the day's.
+const maxMinuteReset = 62 * time.Second
+
+// WindowOf is the window that the headers of a response describe, which do not name it: by the distance of its reset, zero if there
+// is none, else by its limit.
+func WindowOf(limit int, reset time.Duration, perMinute, perDay int) Window {
+	switch {
+	case reset > maxMinuteReset:
+		return Day
+	case limit > 0 && limit == perMinute:
+		return Minute
+	case limit > 0 && limit == perDay:
+		return Day
 	}
-	return minute
+	return Unknown
 }
 
 // Priority orders waiting calls. The zero value is [Interactive].
@@ -54,34 +50,13 @@ const (
 	Batch
 )
 
-// Config says what is known about a surface beforehand, and what to keep back.
-type Config struct {
-	PerMinute int     // documented limit; 0 for none
-	PerDay    int     // the same for the day
-	Reserve   int     // requests of each window that only interactive calls may use
-	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
-}
-
-func (c *Config) limits() [3]int64 {
-	return [...]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)}
-}
-
-// DefaultShare is left to others at the beginning of a minute. Without others it costs nothing, because the
-// rest of the minute is long enough to use it up.
-const DefaultShare = 0.15
-
 // Permit is the permission to send one request. It has to be returned exactly once.
 type Permit struct {
-	Then  int64 // requests complete when it was granted
-	Epoch int64 // refusals seen when it was granted, plus one
-	Own   int64 // our part of the minute when it was granted, less all requests admitted before
-	At    Instant
-	Probe bool // the only one in flight without a cap
-	Bare  bool // granted without a cap
+	epoch int64         // refusals seen when it was granted, plus one
+	at    time.Duration // when it was
+	over  int64         // requests of ours that were complete
+	gone  int64         // requests of ours that no minute of the service had by then
 }
-
-// Valid reports whether the permit was ever granted.
-func (p Permit) Valid() bool { return p.Epoch > 0 }
 
 // Report is the result of a request.
 type Report struct {
@@ -108,8 +83,19 @@ type Observation struct {
 // NoFigures is the observation of a response without any rate-limit header.
 var NoFigures = Observation{Limit: -1, Remaining: -1}
 
-// Delay says when to ask again.
-type Delay struct {
-	Until Instant // only a response can change the decision before
-	News  bool    // the next response will tell
+// WaitTooLongError says that a call was not admitted, because it would have had to wait longer than it may. Nothing was sent.
+type WaitTooLongError struct {
+	Window   Window        // that it would wait for
+	Wait     time.Duration // at least
+	FitsAt   time.Time     // not before
+	Deadline bool          // the context's deadline was too near
+}
+
+// TooLong is the refusal of a call that may not wait as long as a 429 pauses its surface.
+func TooLong(now time.Time, hold time.Duration, deadline bool) *WaitTooLongError {
+	return &WaitTooLongError{Window: heldIn(hold), Wait: hold, FitsAt: now.Add(hold), Deadline: deadline}
+}
+
+func (r *WaitTooLongError) Error() string {
+	return fmt.Sprintf("budget: %s window: the request fits in %s", r.Window, r.Wait.Round(time.Millisecond))
 }

@@ -25,6 +25,7 @@ func Limiters(tb testing.TB, client *prospectkit.Client) map[string]*budget.Limi
 func NothingInFlight(tb testing.TB, client *prospectkit.Client) {
 	tb.Helper()
 	for name, limiter := range Limiters(tb, client) {
-		require.Zero(tb, limiter.InFlight(), name)
+		inFlight, _, _ := limiter.Own()
+		require.Zero(tb, inFlight, name)
 	}
 }

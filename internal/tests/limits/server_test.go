@@ -1,4 +1,4 @@
-package sim
+package limits_test
 
 import (
 	"math"
@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Model is a way in which services count requests.
-type Model string
+// model is a way in which services count requests.
+type model string
 
 // The models.
 const (
-	Aligned Model = "fixed, by the clock"
-	First   Model = "fixed, from the first request"
-	Sliding Model = "sliding log"
-	Bucket  Model = "token bucket"
-	Counter Model = "sliding counter"
+	aligned  model = "fixed, by the clock"
+	first    model = "fixed, from the first request"
+	sliding  model = "sliding log"
+	bucket   model = "token bucket"
+	weighing model = "sliding counter"
 )
 
-// Models are all of them.
-var Models = []Model{Aligned, First, Sliding, Bucket, Counter}
+// models are all of them.
+var models = []model{aligned, first, sliding, bucket, weighing}
 
 // answer is the response to a request.
 type answer struct {
@@ -53,29 +53,29 @@ type server struct {
 	bare     bool
 }
 
-func newServer(c Config) *server {
-	phase := rand.New(rand.NewPCG(c.Seed, 1)).Float64()
-	s := &server{roundsUp: !c.RoundDown, bare: c.Bare}
+func newServer(c run) *server {
+	phase := rand.New(rand.NewPCG(c.seed, 1)).Float64()
+	s := &server{roundsUp: !c.roundDown, bare: c.bare}
 	add := func(limit int, length time.Duration) {
 		if limit > 0 {
 			s.limits = append(s.limits, limit)
 			s.windows = append(s.windows, newCounter(&c, limit, length, time.Duration(phase*float64(length))))
 		}
 	}
-	add(c.PerMinute, time.Minute)
-	add(c.PerDay, 24*time.Hour)
+	add(c.perMinute, time.Minute)
+	add(c.perDay, 24*time.Hour)
 	return s
 }
 
-func newCounter(c *Config, limit int, length, phase time.Duration) counter {
-	switch c.Model {
-	case Counter:
-		return &slidingCounter{limit: limit, length: length, end: phase, lenient: c.Lenient, late: c.RetryLate}
-	case Sliding:
+func newCounter(c *run, limit int, length, phase time.Duration) counter {
+	switch c.model {
+	case weighing:
+		return &slidingCounter{limit: limit, length: length, end: phase, lenient: c.lenient, late: c.retryLate}
+	case sliding:
 		return &slidingLog{limit: limit, length: length}
-	case Bucket:
-		return &tokenBucket{limit: limit, each: length / time.Duration(limit), next: c.NextToken}
-	case First:
+	case bucket:
+		return &tokenBucket{limit: limit, each: length / time.Duration(limit), next: c.nextToken}
+	case first:
 		return &fixed{limit: limit, length: length, end: -1, floating: true}
 	default:
 		return &fixed{limit: limit, length: length, end: phase}
