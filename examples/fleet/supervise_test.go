@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -288,7 +289,7 @@ func (s *supervisor) help(ctx context.Context) error {
 				return err
 			}
 			if e.Outcome == journal.Unknown {
-				if err := s.fleet.settle(ctx, []string{job.Workspace, e.Ticket.ID, found, fmt.Sprint(job.ID), "test", "I looked"}); err != nil {
+				if err := s.fleet.settle(ctx, []string{job.Workspace, e.Ticket.ID, found, strconv.FormatInt(job.ID, 10), "test", "I looked"}); err != nil {
 					return err
 				}
 				s.helped++
