@@ -36,7 +36,7 @@ type call struct {
 // ends it: stop and deny do not return to the handler.
 type handler func(*call) response
 
-// endpoint is how the sandbox serves one operation. It stands in the file of its surface, with its assumptions beside it.
+// endpoint is how the sandbox serves one operation. It stands in the file of its surface. Assumptions are in assumptions.txt.
 type endpoint struct {
 	handle handler
 	json   bool     // it takes a JSON object

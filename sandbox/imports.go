@@ -133,32 +133,22 @@ const uploadPath = basePath + "/uploads/"
 // isUpload reports whether a request goes to the store of uploads, which is no operation of the API.
 func isUpload(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, uploadPath) }
 
-// store takes the file of a reserved upload.
+// store takes the file of a reserved upload, by PUT. Like most stores, it wants its length, and no key.
 func (sb *Sandbox) store(r *http.Request, file []byte) *delivery {
-	status := http.StatusOK
-	switch {
-	case r.Method != http.MethodPut:
-		status = http.StatusMethodNotAllowed
-	case r.Header.Get("Authorization") != "": // two ways to sign a request
-		status = http.StatusBadRequest
-	case len(r.TransferEncoding) > 0:
-		status = http.StatusLengthRequired
-	case !sb.uploaded(strings.TrimPrefix(r.URL.Path, uploadPath), file):
-		status = http.StatusNotFound
-	}
-	return &delivery{fault: noFault, response: response{status: status, header: http.Header{}}}
-}
-
-func (sb *Sandbox) uploaded(id string, file []byte) bool {
 	sb.enter()
 	defer sb.mu.Unlock()
+	status := http.StatusBadRequest
+	if r.Method == http.MethodPut && r.Header.Get("Authorization") == "" && len(r.TransferEncoding) == 0 {
+		status = http.StatusNotFound
+	}
 	for _, ws := range sb.workspaces {
-		if upload := imports.find(ws, id); upload != nil && upload.complete("", file) {
+		upload := imports.find(ws, strings.TrimPrefix(r.URL.Path, uploadPath))
+		if status == http.StatusNotFound && upload != nil && upload.complete("", file) {
+			status = http.StatusOK
 			ws.version++
-			return true
 		}
 	}
-	return false
+	return &delivery{fault: noFault, response: response{status: status, header: http.Header{}}}
 }
 
 // Upload completes a reserved upload, as a client does by a PUT to its uploadUrl.

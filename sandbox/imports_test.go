@@ -198,9 +198,9 @@ func TestImportsPut(t *testing.T) {
 			require.NoError(t, resp.Body.Close())
 			return resp.StatusCode
 		}
-		require.Equal(t, 411, put(func(r *http.Request) { r.ContentLength = -1 }))
+		require.Equal(t, 400, put(func(r *http.Request) { r.ContentLength = -1 }))
 		require.Equal(t, 400, put(func(r *http.Request) { r.SetBasicAuth(sb.Token(), "") }))
-		require.Equal(t, 405, put(func(r *http.Request) { r.Method = http.MethodPost }))
+		require.Equal(t, 400, put(func(r *http.Request) { r.Method = http.MethodPost }))
 		require.Equal(t, 404, put(func(r *http.Request) { r.URL.Path = strings.TrimSuffix(r.URL.Path, reserved.ImportID) + id(999) }))
 		_, err = c.api().Imports.FromUpload(t.Context(), reserved.ImportID)
 		require.ErrorIs(t, err, prospectkit.CodeImportFileMissing)
