@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -307,9 +308,12 @@ func sameRandomly(t *testing.T, seed uint64) {
 	if r.IntN(3) == 0 {
 		of = named[r.IntN(len(named))]
 	}
-	var texts []string
-	for range 6 {
+	var texts, fitting []string
+	for range 8 {
 		text := randomText(r, of, 0)
+		if json.Unmarshal([]byte(text), reflect.New(of).Interface()) == nil {
+			fitting = append(fitting, text)
+		}
 		if r.IntN(10) == 0 && len(text) > 2 {
 			at := r.IntN(len(text))
 			text = text[:at] + pickText(r, "", ",", "}", `"`, "x", " ") + text[at+r.IntN(2):]
@@ -317,4 +321,6 @@ func sameRandomly(t *testing.T, seed uint64) {
 		texts = append(texts, text)
 	}
 	sameAs(t, of, texts...)
+	page := "[" + strings.Join(slices.Concat(fitting, fitting, fitting), ",") + "]" // neighbours share memory
+	sameAs(t, reflect.SliceOf(of), page, page)
 }
