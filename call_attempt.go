@@ -8,17 +8,83 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+)
+
+// run makes attempts until one decides the call. Each is one RoundTrip of the call, in call_attempt.go. The loop is go-retryablehttp's, a
+// client for each call, so that its functions know the call:
+//
+//   - CheckRetry is the decision, which the attempt has made by the table. The default would retry writes.
+//   - Backoff is the pause before the next attempt; the loop waits for it, and ends with the context of the call.
+//   - RetryMax counts nothing, because the table does, across the calls of a method.
+//   - ErrorHandler makes no error: result does. The default would discard the last response.
+//
+// If a panic or runtime.Goexit of the caller's code passes, the outcome is noted here, because no result is made.
+func (c *call) run() error {
+	h := c.conf.httpClient
+	c.client = http.Client{Transport: roundTripper{c}, Jar: h.Jar, CheckRedirect: noRedirect}
+	c.loop = retryablehttp.Client{
+		HTTPClient: &c.client, CheckRetry: c.checkRetry, Backoff: c.backoff, RetryMax: math.MaxInt, ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	c.request = *bareRequest.WithContext(c.ctx)
+	req := &c.request
+	// send sets the Host: with one, http.Client would copy the URL.
+	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
+	if h.Jar != nil {
+		req.Header = http.Header{}
+	}
+	c.loopRequest.Request = req
+	if c.body != nil {
+		if err := c.loopRequest.SetBody(c.body); err != nil {
+			return err
+		}
+	}
+	req.GetBody = nil // with it, net/http could rewind the body and resend a write
+	returned := false
+	defer func() {
+		if !returned {
+			c.noteOutcome(c.result(nil))
+		}
+	}()
+	resp, err := c.loop.Do(&c.loopRequest)
+	returned = true
+	if resp != nil {
+		_ = resp.Body.Close()
+	}
+	return err
+}
+
+// checkRetry is the decision of the attempt.
+func (c *call) checkRetry(context.Context, *http.Response, error) (bool, error) {
+	if c.client.Jar != nil {
+		delete(c.request.Header, "Cookie") // it adds its own before each attempt
+	}
+	return c.next.retries(), nil
+}
+
+// backoff is the pause of the attempt.
+func (c *call) backoff(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.pause }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+var (
+	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+
+	// placeholderHeader keeps http.Client from copying the header for redirects, which are never
+	// followed. An attempt sends the header of the call.
+	placeholderHeader = http.Header{}
 )
 
 // roundTripper makes each attempt of a call. It has no method CloseIdleConnections, with which the retry loop would close every idle
@@ -280,11 +346,6 @@ func (c *call) reserve() error {
 	return nil
 }
 
-// journaled reports whether the call needs a ticket before it is sent.
-func (c *call) journaled() bool {
-	return c.conf.journal != nil && !c.op.FreeRead()
-}
-
 // onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
 // so of two at the same time at least one sees the other.
 func (c *call) onceMeanwhile() error {
@@ -490,110 +551,6 @@ func (a *attempt) delivered(resp *http.Response, err error) string {
 		return deliveryCutShort
 	}
 	return deliveryUnknown // it got further, or there is no trace
-}
-
-// recordAttempt records the result of an attempt, and decides what comes next.
-func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
-	now := a.ended
-	if c.status != 0 {
-		earlier := c.errorResponse
-		c.earlier = &earlier
-	}
-	c.status, c.errorResponse = 0, Error{}
-	if c.conf.responds.Load() != (resp != nil) {
-		c.conf.responds.Store(resp != nil)
-	}
-	if resp != nil {
-		c.noteResponse(a, resp, now)
-	}
-	c.gaveUp = resp == nil && (a.expired || errors.Is(err, context.DeadlineExceeded))
-	c.readResult(a, resp, err, now)
-	c.errorResponse.foreign = !c.isServiceEnvelope(a)
-	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
-		c.conf.clock.Hear(c.respHeader, now, now.Sub(a.began))
-	}
-	if c.done && c.want.made != nil {
-		c.conf.clock.Made(c.want.made(), now, now.Sub(a.began))
-	}
-	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
-	try := Attempt{
-		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
-	}
-	c.attempts = append(c.attempts, try)
-	reason := ""
-	if !c.done {
-		reason = c.decideNext(a, resp, err, now)
-	}
-	c.emitAttempt(try, reason)
-}
-
-// emitAttempt tells the observers the result of the last attempt, and of a pause before the next one.
-func (c *call) emitAttempt(try Attempt, reason string) {
-	if len(c.conf.observers) == 0 {
-		return
-	}
-	e := Event{
-		Kind: EventAttempt, Attempt: len(c.attempts), Start: try.At, Duration: try.Duration,
-		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Err: try.Err,
-		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery), Reason: reason,
-	}
-	if !c.done {
-		e.Next = c.next.String()
-	}
-	c.emit(e)
-	if !c.pausing.IsZero() {
-		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: c.pausing, Wait: c.pause, Reason: reason})
-	}
-}
-
-// noteResponse records what a response of any status tells: its header, the rate limit, and its body for WithInfo.
-func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
-	c.status, c.respHeader = resp.StatusCode, resp.Header
-	c.conf.idle.Hear(resp.Header)
-	c.conf.relayed.Hear(resp.Header)
-	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now, c.conf.clock)
-	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
-		a.hasRateHeaders = false
-	}
-	if a.hasRateHeaders {
-		c.rate = c.surface.headers(a.rate, now)
-	}
-	took := now.Sub(a.began)
-	c.cached = clock.Cached(resp.Header, took)
-	if e := c.opts.evidence; e != nil {
-		e.cached, e.older, e.responses = e.cached || c.cached, max(e.older, clock.Older(resp.Header, took)), e.responses+1
-	}
-	info := c.opts.info
-	if info == nil {
-		return
-	}
-	info.Header = c.secrets().Header(resp.Header, *a.Body)
-	if info.MaxBody > 0 {
-		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
-		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil
-	}
-}
-
-// readResult reads the response of an attempt, and records why there is none that can be used.
-func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.Time) {
-	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
-		c.cause = c.withContextErr(c.cause)
-	}
-	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
-		c.cause = contextEnd(c.ctx, "while it waited for the response")
-	}
-	switch {
-	case resp == nil:
-	case !isSuccess(resp.StatusCode):
-		c.readErrorResponse(resp, *a.Body, now)
-	case a.BodyErr != nil:
-		c.readBeginning(a)
-	default:
-		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
-			c.done, c.next = true, stepStop
-			c.surface.allowance.Succeeded()
-		}
-	}
 }
 
 // reportToBudget tells the budget the outcome of an attempt.

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -8,21 +9,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/journal"
 )
-
-// finish makes the end of a call that was run: its result, then the outcome for guard and journal, then Info and observers.
-func (c *call) finish(loopErr error) error {
-	err := c.result(loopErr)
-	c.noteEnd(err)
-	if info := c.opts.info; info != nil {
-		*info = Info{
-			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
-			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
-			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
-			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
-		}
-	}
-	return c.deliver(err)
-}
 
 // result makes the error of the call, or nil. The order of the cases is their precedence: what is known
 // about the effect of the call comes first, then why nothing was sent, then the last attempt with what
@@ -64,6 +50,37 @@ func (c *call) result(loopErr error) error {
 	return e
 }
 
+func (c *call) asError() *Error {
+	last := &c.errorResponse
+	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
+		last = c.earlier
+	}
+	memory := struct { // one allocation
+		Error
+		first [1]Attempt
+	}{Error: *last}
+	e := &memory.Error
+	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
+	e.Attempts = append(memory.first[:0], c.attempts...)
+	e.Status = cmp.Or(e.Status, c.status)
+	e.cause = c.cause
+	return e
+}
+
+func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
+	cause := c.cause
+	if c.status != 0 {
+		e := c.asError()
+		e.outcome = OutcomeUnknown
+		cause = e
+	}
+	conf := c.conf
+	return &OutcomeUnknownError{
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
+		op: c.op, cause: cause, look: c.in.look, conf: func() *config { return conf },
+	}
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -71,11 +88,11 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
+// noteOutcome notes the outcome of the call, for the guard and the journal. One that fails to do so keeps it in doubt. The
 // guard is first: a crash in between leaves the ticket.
-func (c *call) noteEnd(err error) {
+func (c *call) noteOutcome(err error) {
 	outcome := journal.Unknown
-	defer func() { c.end(outcome) }() // also if the guard's store panics
+	defer func() { c.noteInJournal(outcome) }() // also if the guard's store panics
 	known := OutcomeOf(err)
 	if alreadyDone(err) { // by another call
 		known = journal.NotApplied
@@ -89,7 +106,8 @@ func (c *call) noteEnd(err error) {
 	}
 }
 
-func (c *call) end(outcome journal.Outcome) {
+// noteInJournal ends the ticket of the call, if it has one.
+func (c *call) noteInJournal(outcome journal.Outcome) {
 	if c.ticketID == "" || !c.journaled() {
 		return
 	}
@@ -111,6 +129,18 @@ func (c *call) end(outcome journal.Outcome) {
 	})
 }
 
+// fillInfo fills what WithInfo has given.
+func (c *call) fillInfo() {
+	if info := c.opts.info; info != nil {
+		*info = Info{
+			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
+			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
+			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
+		}
+	}
+}
+
 // deliver tells observers the end of the call, and returns its error. It is none if an earlier call has done what was asked for.
 func (c *call) deliver(err error) error {
 	if c.owesNothing(err) {
@@ -119,13 +149,8 @@ func (c *call) deliver(err error) error {
 			c.opts.info.Already = true
 		}
 	}
-	c.emitEnd(err)
-	return err
-}
-
-func (c *call) emitEnd(err error) {
 	if len(c.conf.observers) == 0 {
-		return
+		return err
 	}
 	now := time.Now()
 	c.countPause(now)
@@ -133,4 +158,19 @@ func (c *call) emitEnd(err error) {
 		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
 		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
 	})
+	return err
+}
+
+// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
+func (c *call) countPause(now time.Time) {
+	if !c.pausing.IsZero() {
+		c.waited += now.Sub(c.pausing)
+		c.pausing = time.Time{}
+	}
+}
+
+// emit tells the observers, and returns the context that they make of it at the start.
+func (c *call) emit(e Event) context.Context {
+	e.Method, e.Route, e.Rate = c.method, c.route, c.rate
+	return c.conf.emit(c.ctx, c.op, e)
 }

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,12 +13,63 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 )
+
+// noteResponse records what a response of any status tells: its header, the rate limit, and its body for WithInfo.
+func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
+	c.status, c.respHeader = resp.StatusCode, resp.Header
+	c.conf.idle.Hear(resp.Header)
+	c.conf.relayed.Hear(resp.Header)
+	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now, c.conf.clock)
+	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
+		a.hasRateHeaders = false
+	}
+	if a.hasRateHeaders {
+		c.rate = c.surface.headers(a.rate, now)
+	}
+	took := now.Sub(a.began)
+	c.cached = clock.Cached(resp.Header, took)
+	if e := c.opts.evidence; e != nil {
+		e.cached, e.older, e.responses = e.cached || c.cached, max(e.older, clock.Older(resp.Header, took)), e.responses+1
+	}
+	info := c.opts.info
+	if info == nil {
+		return
+	}
+	info.Header = c.secrets().Header(resp.Header, *a.Body)
+	if info.MaxBody > 0 {
+		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
+		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil
+	}
+}
+
+// readResult reads the response of an attempt, and records why there is none that can be used.
+func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.Time) {
+	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
+		c.cause = c.withContextErr(c.cause)
+	}
+	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
+		c.cause = contextEnd(c.ctx, "while it waited for the response")
+	}
+	switch {
+	case resp == nil:
+	case !isSuccess(resp.StatusCode):
+		c.readErrorResponse(resp, *a.Body, now)
+	case a.BodyErr != nil:
+		c.readBeginning(a)
+	default:
+		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
+			c.done, c.next = true, stepStop
+			c.surface.allowance.Succeeded()
+		}
+	}
+}
 
 // readResponse decodes a 2xx response, and refuses one that may be a gateway's.
 //
@@ -464,4 +516,32 @@ func validateAll[T any](items []T) error {
 		}
 	}
 	return nil
+}
+
+// withContextErr adds the end of the context to a cause that does not have it.
+func (c *call) withContextErr(cause error) error {
+	switch {
+	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
+		return cause
+	case c.next.retries():
+		return withCause(cause, contextEnd(c.ctx, "before the next attempt"))
+	}
+	return withCause(cause, contextEnd(c.ctx, ""))
+}
+
+// secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.
+func (c *call) secrets() redact.Secrets {
+	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
+}
+
+// redactError hides the request in the text of an error of a transport or an upload.
+func (c *call) redactError(err error) error {
+	if err == nil {
+		return nil
+	}
+	s, to := c.secrets(), c.url
+	hide := func(text string) string {
+		return redact.WithoutIDs(s.URL(&to).Query(to.Query()).Clean(redact.Unquoted(text), redact.MaxText))
+	}
+	return redact.Opaque(err, func() string { return hide(redact.WithoutURL(err).Error()) }, func() string { return hide(wholeReason(err)) })
 }

@@ -1,6 +1,8 @@
 package prospectkit
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -90,6 +92,60 @@ func decide(f failure, class op.Class, laterPage bool) step {
 		return row.paid
 	default:
 		return row.write
+	}
+}
+
+// recordAttempt records the result of an attempt, and decides what comes next.
+func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
+	now := a.ended
+	if c.status != 0 {
+		earlier := c.errorResponse
+		c.earlier = &earlier
+	}
+	c.status, c.errorResponse = 0, Error{}
+	if c.conf.responds.Load() != (resp != nil) {
+		c.conf.responds.Store(resp != nil)
+	}
+	if resp != nil {
+		c.noteResponse(a, resp, now)
+	}
+	c.gaveUp = resp == nil && (a.expired || errors.Is(err, context.DeadlineExceeded))
+	c.readResult(a, resp, err, now)
+	c.errorResponse.foreign = !c.isServiceEnvelope(a)
+	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
+		c.conf.clock.Hear(c.respHeader, now, now.Sub(a.began))
+	}
+	if c.done && c.want.made != nil {
+		c.conf.clock.Made(c.want.made(), now, now.Sub(a.began))
+	}
+	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
+	try := Attempt{
+		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
+	}
+	c.attempts = append(c.attempts, try)
+	reason := ""
+	if !c.done {
+		reason = c.decideNext(a, resp, err, now)
+	}
+	c.emitAttempt(try, reason)
+}
+
+// emitAttempt tells the observers the result of the last attempt, and of a pause before the next one.
+func (c *call) emitAttempt(try Attempt, reason string) {
+	if len(c.conf.observers) == 0 {
+		return
+	}
+	e := Event{
+		Kind: EventAttempt, Attempt: len(c.attempts), Start: try.At, Duration: try.Duration,
+		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Err: try.Err,
+		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery), Reason: reason,
+	}
+	if !c.done {
+		e.Next = c.next.String()
+	}
+	c.emit(e)
+	if !c.pausing.IsZero() {
+		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: c.pausing, Wait: c.pause, Reason: reason})
 	}
 }
 

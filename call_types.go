@@ -1,9 +1,7 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -216,109 +213,3 @@ func (s step) String() string {
 }
 
 func (s step) retries() bool { return s >= stepRetry }
-
-// consequences reports whether a call may spend credits, and whether it may send messages or write into a
-// CRM.
-func consequences(o *op.Op, in args) (spends, sends bool) {
-	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
-}
-
-// leadsTo are the other operations to which a route of the caller's may lead.
-func (c *call) leadsTo() (others []*op.Op) {
-	if c.template == "" {
-		return nil
-	}
-	path := strings.TrimPrefix(c.url.Path, c.conf.base.Path)
-	for _, o := range op.All() {
-		if o != c.op && o.Method == c.method && op.Leads(o.Path, path) {
-			others = append(others, o)
-		}
-	}
-	return others
-}
-
-// withRoute completes a refusal of the call, whose route may be the caller's.
-func (c *call) withRoute(e *RefusedError) *RefusedError {
-	e.Method, e.Route = c.method, c.route
-	return e
-}
-
-// ruleRefused is the refusal of the first attempt.
-func (c *call) ruleRefused() error {
-	refused := c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
-	refused.Earlier = c.keeper
-	return refused
-}
-
-func (c *call) asError() *Error {
-	last := &c.errorResponse
-	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
-		last = c.earlier
-	}
-	memory := struct { // one allocation
-		Error
-		first [1]Attempt
-	}{Error: *last}
-	e := &memory.Error
-	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
-	e.Attempts = append(memory.first[:0], c.attempts...)
-	e.Status = cmp.Or(e.Status, c.status)
-	e.cause = c.cause
-	return e
-}
-
-func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
-	cause := c.cause
-	if c.status != 0 {
-		e := c.asError()
-		e.outcome = OutcomeUnknown
-		cause = e
-	}
-	conf := c.conf
-	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
-		op: c.op, cause: cause, look: c.in.look, conf: func() *config { return conf },
-	}
-}
-
-// withContextErr adds the end of the context to a cause that does not have it.
-func (c *call) withContextErr(cause error) error {
-	switch {
-	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
-		return cause
-	case c.next.retries():
-		return withCause(cause, contextEnd(c.ctx, "before the next attempt"))
-	}
-	return withCause(cause, contextEnd(c.ctx, ""))
-}
-
-// countPause adds the pause before a retry to the time waited: it ends now, complete or not.
-func (c *call) countPause(now time.Time) {
-	if !c.pausing.IsZero() {
-		c.waited += now.Sub(c.pausing)
-		c.pausing = time.Time{}
-	}
-}
-
-// emit tells the observers, and returns the context that they make of it at the start.
-func (c *call) emit(e Event) context.Context {
-	e.Method, e.Route, e.Rate = c.method, c.route, c.rate
-	return c.conf.emit(c.ctx, c.op, e)
-}
-
-// secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.
-func (c *call) secrets() redact.Secrets {
-	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
-}
-
-// redactError hides the request in the text of an error of a transport or an upload.
-func (c *call) redactError(err error) error {
-	if err == nil {
-		return nil
-	}
-	s, to := c.secrets(), c.url
-	hide := func(text string) string {
-		return redact.WithoutIDs(s.URL(&to).Query(to.Query()).Clean(redact.Unquoted(text), redact.MaxText))
-	}
-	return redact.Opaque(err, func() string { return hide(redact.WithoutURL(err).Error()) }, func() string { return hide(wholeReason(err)) })
-}

@@ -12,8 +12,60 @@ import (
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
 )
+
+// mayLeave asks whoever may keep the call back before its first attempt. The first refusal counts.
+func (c *call) mayLeave() error {
+	if err := c.checkActor(); err != nil {
+		return err
+	}
+	for _, gate := range c.conf.gates {
+		if err := c.askGate(gate); err != nil {
+			return err
+		}
+	}
+	if err := c.onceBefore(); err != nil || c.in.lastLook == nil {
+		return err
+	}
+	var err error
+	c.evidence, err = c.in.lastLook(c.ctx)
+	return err
+}
+
+// checkActor refuses an actor that no journal keeps as it is. An observer may have named it.
+func (c *call) checkActor() error {
+	var bad check.Violations
+	if bad.Text("WithActor", actorOf(c.ctx)); len(bad) > 0 && c.journaled() {
+		return c.withRoute(refusal(c.op, bad))
+	}
+	return nil
+}
+
+var errGatePanicked error = redact.OwnError("the gate panicked")
+
+// askGate returns the refusal of a gate, if it refuses the call.
+func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errGatePanicked
+		}
+		if err != nil {
+			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
+		}
+	}()
+	return gate(c.ctx, Intent{
+		Op: c.op.Name, IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
+	})
+}
+
+// ruleRefused is the refusal of the first attempt.
+func (c *call) ruleRefused() error {
+	refused := c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
+	refused.Earlier = c.keeper
+	return refused
+}
 
 // ticket returns the ticket of the call, and draws its id the first time.
 func (c *call) ticket() journal.Ticket {
@@ -30,6 +82,11 @@ func (c *call) ticket() journal.Ticket {
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 		Open: c.open,
 	}
+}
+
+// journaled reports whether the call needs a ticket before it is sent.
+func (c *call) journaled() bool {
+	return c.conf.journal != nil && !c.op.FreeRead()
 }
 
 // bodyMark is what a ticket tells of what the caller gave: enough to tell it from something else, and not to find out what it was.
