@@ -535,3 +535,49 @@ func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
 	require.ErrorContains(t, err, "nothing at ")
 	require.NotContains(t, err.Error(), "berlin", "a path alone")
 }
+
+// Where the rate headers have other names, a read of a documented shape before the first write proves the responses of undocumented shape
+// that follow. Recover makes that read. No call makes one of its own, and what was not read before stays unknown.
+func TestProofBeforeAWrite(t *testing.T) {
+	const me = `{"user":{"id":"65f0c0ffee65f0c0ffee65f0","email":"ada@engines.example"}}`
+	renamed := append([]string{"X-RateLimit-Limit", "120", "X-RateLimit-Remaining", "119"}, tests.Bare...)
+	for name, tc := range map[string]struct {
+		written, read tests.RoundTrip
+		applied       bool
+		hinted        bool // the error says that something may drop the headers
+	}{
+		"headers of other names": {tests.Always(200, `{"ok":true}`, renamed...), tests.Always(200, me, renamed...), true, false},
+		"the read has headers":   {tests.Always(200, `{"ok":true}`, renamed...), tests.Always(200, me), false, false},
+		"the read fails":         {tests.Always(200, `{"ok":true}`, renamed...), tests.Always(404, ""), false, true},
+		"another shape":          {tests.Always(200, `{"ok":true}`, renamed...), tests.Always(200, `{"ok":true}`, renamed...), false, true},
+		"nothing is read":        {tests.Always(200, `{"ok":true}`, renamed...), nil, false, true},
+		"a page":                 {tests.Always(200, `<html>`, renamed...), tests.Always(200, me, renamed...), false, false},
+		"an error":               {tests.Always(200, `{"error":"down"}`, renamed...), tests.Always(200, me, renamed...), false, false},
+		"its own headers":        {tests.Always(200, `{"ok":true}`), nil, true, false},
+	} {
+		sent := 0
+		j := new(journal.MemoryJournal)
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				sent++
+				return tc.written(r)
+			}
+			return tc.read(r)
+		}), prospectkit.WithJournal(j))
+		if tc.read != nil {
+			_, err := client.Recover(t.Context())
+			require.NoError(t, err, name)
+		}
+		result, err := client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": "ada@engines.example"}}})
+		require.Equal(t, 1, sent, name)
+		if !tc.applied {
+			tests.RequireUnknown(t, err)
+			require.Equal(t, tc.hinted, strings.Contains(err.Error(), "make Account.Me the first call"), "%s: %v", name, err)
+			require.Equal(t, journal.Unknown, j.Entries()[0].Outcome, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Contains(t, result.String(), `"ok"`, name)
+		require.Equal(t, journal.Applied, j.Entries()[0].Outcome, name)
+	}
+}
