@@ -11,7 +11,7 @@ const (
 // Remaining are the requests that the windows of a surface have left.
 func (w *Tenant) Remaining(surface string) (left []int) {
 	w.withQuota("Remaining", surface, func(q *quota, now time.Time) {
-		q.update(now)
+		q.roll(now)
 		for _, w := range q.windows {
 			left = append(left, w.remaining())
 		}

@@ -38,18 +38,13 @@ func (s *limiterSettings) put(surface op.Surface, limit Limit) {
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
 	w.withQuota("Consume", surface, func(q *quota, now time.Time) {
-		for q.update(now); n > 0; n-- {
+		for q.roll(now); n > 0; n-- {
 			if _, full := q.fullUntil(); full {
 				return
 			}
 			q.take(now)
 		}
 	})
-}
-
-// Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
-func (w *Tenant) Teammate(surface string, perSecond float64) {
-	w.withQuota("Teammate", surface, func(q *quota, _ time.Time) { q.teammate = teammate{perSecond: perSecond} })
 }
 
 func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
@@ -62,11 +57,8 @@ func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
 	f(w.sb.quota(w.ws, op.Surface(surface)), now)
 }
 
-// quota is what a workspace has on one surface: one or two windows, and perhaps a teammate who uses them.
-type quota struct {
-	windows  []*window
-	teammate teammate
-}
+// quota is what a workspace has on one surface: one or two windows.
+type quota struct{ windows []*window }
 
 func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	q := ws.windows[surface]
@@ -96,12 +88,6 @@ func (q *quota) describe(h http.Header, now time.Time) {
 	h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
 }
 
-// update brings the windows, and what a teammate took from them, up to date.
-func (q *quota) update(now time.Time) {
-	q.teammate.drawOn(q, now)
-	q.roll(now)
-}
-
 func (q *quota) roll(now time.Time) {
 	for _, w := range q.windows {
 		w.roll(now)
@@ -126,38 +112,6 @@ func (q *quota) fullUntil() (at time.Time, full bool) {
 		}
 	}
 	return at, full
-}
-
-// teammate sends requests at an even pace, as long as the windows take them.
-type teammate struct {
-	perSecond float64
-	next      time.Time
-}
-
-// longest is how far back a teammate's requests can matter.
-const longest = 36 * time.Hour
-
-func (m *teammate) drawOn(q *quota, now time.Time) {
-	if !(m.perSecond > 0) {
-		return
-	}
-	pace := max(time.Nanosecond, time.Duration(float64(time.Second)/m.perSecond))
-	if m.next.IsZero() {
-		m.next = now.Add(pace)
-	}
-	if old := now.Add(-longest); m.next.Before(old) {
-		m.next = old
-	}
-	for !m.next.After(now) {
-		q.roll(m.next)
-		if at, full := q.fullUntil(); full {
-			missed := int64((at.Sub(m.next) + pace - 1) / pace)
-			m.next = m.next.Add(time.Duration(missed * int64(pace)))
-			continue
-		}
-		q.take(m.next)
-		m.next = m.next.Add(pace)
-	}
 }
 
 // seconds rounds up, so that the window is open after a wait of that long.

@@ -173,29 +173,6 @@ func TestSlidingWindow(t *testing.T) {
 	c.get(lists).fails(429, "RATE_LIMITED")
 }
 
-func TestTeammate(t *testing.T) {
-	clock := sandbox.NewManualClock(start)
-	sb := sandbox.New(t, sandbox.WithClock(clock))
-	c := inPlace(t, sb)
-	sb.Teammate("lists", 2)
-	c.get(lists).requireRate(120, 119, 60)
-	sb.Advance(10 * time.Second)
-	c.get(lists).requireRate(120, 98, 50)
-	sb.Advance(50*time.Second - 1)
-	c.get(lists).fails(429, "RATE_LIMITED")
-	sb.Advance(time.Hour)
-	_, remaining, _ := c.get(lists).rate()
-	require.Less(t, remaining, 120)
-	sb.Teammate("lists", 0)
-	sb.Advance(time.Minute)
-	c.get(lists).requireRate(120, 119, 60)
-	sb.Advance(1_000 * 24 * time.Hour)
-	sb.Teammate("lists", 1e9)
-	c.get(lists).ok(200)
-	sb.Advance(1_000 * 24 * time.Hour)
-	c.get(lists).fails(429, "RATE_LIMITED")
-}
-
 func TestWindowsAgreeWithASlowModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := sandbox.Limit{PerMinute: rapid.IntRange(1, 6).Draw(rt, "minute"), PerDay: rapid.IntRange(1, 30).Draw(rt, "day")}

@@ -144,7 +144,7 @@ func (c *call) enter() {
 	}
 	c.ws = c.key.ws
 	quota := c.sb.quota(c.ws, c.op.Surface)
-	quota.update(c.now)
+	quota.roll(c.now)
 	retryAt, full := quota.fullUntil()
 	if !c.key.allows(string(c.op.Scope)) {
 		deny("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")

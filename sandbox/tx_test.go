@@ -143,7 +143,6 @@ func TestMisuseIsReported(t *testing.T) {
 		"widen nobody":    func(sb *sandbox.Sandbox) { sb.Widen("nobody", "lists") },
 		"widen":           func(sb *sandbox.Sandbox) { sb.Widen(sb.Token(), "list") },
 		"consume":         func(sb *sandbox.Sandbox) { sb.Consume("list", 1) },
-		"teammate":        func(sb *sandbox.Sandbox) { sb.Teammate("list", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := &recorder{}
