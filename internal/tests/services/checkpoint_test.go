@@ -83,22 +83,6 @@ func TestResume_KnowsTheWholePage(t *testing.T) {
 	require.Equal(t, 25, q.Report().Repeats)
 }
 
-// By whole pages, a checkpoint inside the loop counts the page as delivered.
-func TestResume_Pages(t *testing.T) {
-	t.Parallel()
-	s := tests.ShelfOf("abcdefghij")
-	lists := tests.NewClient(t, s).Lists
-	var p prospectkit.Progress
-	for page, err := range lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.WithProgress(&p)) {
-		require.NoError(t, err)
-		if page.Number == 2 {
-			break
-		}
-	}
-	rest, _ := take(t, tests.NewClient(t, s), 3, -1, p.Checkpoint())
-	require.Equal(t, "ghij", strings.Join(rest, ""))
-}
-
 // nightly is the loop of the guide: it stores each record with its checkpoint, and that of the walk which has ended. It stops as if it
 // was killed after so many records.
 func nightly(t *testing.T, client *prospectkit.Client, saved *string, most int) (ids string, report prospectkit.Report) {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -250,48 +249,6 @@ func TestLists_DuplicateKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	require.Equal(t, "c", page.Items[0].ID)
-}
-
-func TestLists_JSON(t *testing.T) {
-	t.Parallel()
-	want := berlin
-	want.Columns = []prospectkit.Column{{ID: tests.ColumnID, Name: "Score", Type: "number"}}
-	for _, v := range []any{&want, &prospectkit.List{}, &prospectkit.Folder{ID: tests.FolderID, Kind: prospectkit.AgentFolder}, &prospectkit.User{ID: "x"}} {
-		text, err := json.Marshal(v)
-		require.NoError(t, err)
-		switch v := v.(type) {
-		case *prospectkit.List:
-			var got prospectkit.List
-			require.NoError(t, json.Unmarshal(text, &got))
-			require.Equal(t, *v, got)
-		case *prospectkit.Folder:
-			var got prospectkit.Folder
-			require.NoError(t, json.Unmarshal(text, &got))
-			require.Equal(t, *v, got)
-		case *prospectkit.User:
-			var got prospectkit.User
-			require.NoError(t, json.Unmarshal(text, &got))
-			require.Equal(t, *v, got)
-		}
-	}
-}
-
-// A read with an unreadable response is retried; a server in between may have cut it.
-func TestLists_UnreadableIsRetried(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			if n++; n == 1 {
-				return tests.Respond(http.StatusOK, `{"list":{"id":"x"`), nil
-			}
-			return tests.Respond(http.StatusOK, `{"list":`+tests.OneList+`}`), nil
-		}))
-		list, err := client.Lists.Get(t.Context(), tests.ListID)
-		require.NoError(t, err)
-		require.Equal(t, tests.ListID, list.ID)
-		require.Equal(t, 2, n)
-	})
 }
 
 // A page that repeats the kind of CRM is no proof that the service has accepted the push.

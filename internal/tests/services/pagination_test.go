@@ -139,22 +139,6 @@ func TestPager_StartsAtPageNum(t *testing.T) {
 	})
 }
 
-// Budgets count requests, so the largest page is the cheapest.
-func TestPager_PageSize(t *testing.T) {
-	t.Parallel()
-	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
-		var asked []string
-		s := tests.ShelfOf("abc")
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			asked = append(asked, r.URL.Query().Get("limit"))
-			return s.RoundTrip(r)
-		}))
-		count(t, pager(t.Context(), client, extent{}))
-		count(t, pager(t.Context(), client, extent{limit: 7}))
-		require.Equal(t, []string{"1000", "7"}, asked)
-	})
-}
-
 func TestPager_ErrorComesOnceAndLast(t *testing.T) {
 	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
