@@ -78,6 +78,28 @@ func TestRetryData_KeepsThePromises(t *testing.T) {
 	require.NotZero(t, cells)
 }
 
+// TestRetryData_ExplainsItsWords holds the words that the cells use against those that the file explains.
+func TestRetryData_ExplainsItsWords(t *testing.T) {
+	f := retryFile(t)
+	explained := func(word string, terms []retrydata.Term) bool {
+		return slices.ContainsFunc(terms, func(term retrydata.Term) bool { return term.Name == word && term.Means != "" })
+	}
+	kinds := map[string]bool{}
+	for _, o := range f.Operations {
+		kinds[o.Kind] = true
+		require.True(t, explained(o.Kind, f.Kinds), o.Name)
+	}
+	require.Len(t, f.Kinds, len(kinds))
+	for _, failure := range f.Failures {
+		require.True(t, failure.Needs == "" || explained(failure.Needs, f.Needs), failure.Name)
+		for _, cells := range []retrydata.Cells{failure.Once, failure.Always} {
+			for kind, cell := range cells {
+				require.True(t, kinds[kind] && explained(cell.Result, f.Results), "%s, %s", failure.Name, kind)
+			}
+		}
+	}
+}
+
 // TestRetryData_IsWhatTheClientDoes plays testdata/retry.json against the client: every operation and every failure.
 func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { playAll(t, retryFile(t), inMemory) })
