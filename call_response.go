@@ -49,26 +49,29 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	}
 }
 
-// readResult reads the response of an attempt, and records why there is none that can be used.
-func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.Time) {
-	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
-		c.cause = c.withContextErr(c.cause)
+// readResult reads the response of an attempt, and returns why there is none that can be used.
+func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.Time) (cause error) {
+	if cause = c.redactError(cmp.Or(err, a.BodyErr)); cause != nil {
+		cause = c.withContextErr(cause)
 	}
 	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
-		c.cause = contextEnd(c.ctx, "while it waited for the response")
+		cause = contextEnd(c.ctx, "while it waited for the response")
 	}
 	switch {
 	case resp == nil:
 	case !isSuccess(resp.StatusCode):
-		c.readErrorResponse(resp, *a.Body, now)
+		if c.readErrorResponse(resp, *a.Body, now); resp.StatusCode == 0 {
+			cause = errNoStatus
+		}
 	case a.BodyErr != nil:
 		c.readBeginning(a)
 	default:
-		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
-			c.done, c.next = true, stepStop
+		if cause = c.readResponse(a, resp, now); cause == nil {
+			c.done = true
 			c.surface.allowance.Succeeded()
 		}
 	}
+	return cause
 }
 
 // readResponse decodes a 2xx response, and refuses one that may be a gateway's.
@@ -313,9 +316,6 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 		e.ResetAt = now.Add(min(asked, 100*365*24*time.Hour))
 	} else if resp.StatusCode == http.StatusTooManyRequests {
 		e.ResetAt = c.rate.ResetAt
-	}
-	if e.Status == 0 {
-		c.cause = errNoStatus
 	}
 	if e.Status >= 300 && e.Status < 400 {
 		if to, err := resp.Location(); err == nil && to.Host != "" {

@@ -102,7 +102,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		earlier := c.errorResponse
 		c.earlier = &earlier
 	}
-	c.status, c.errorResponse = 0, Error{}
+	c.status, c.errorResponse, c.cause = 0, Error{}, nil
 	if c.conf.responds.Load() != (resp != nil) {
 		c.conf.responds.Store(resp != nil)
 	}
@@ -110,7 +110,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		c.noteResponse(a, resp, now)
 	}
 	c.gaveUp = resp == nil && (a.expired || errors.Is(err, context.DeadlineExceeded))
-	c.readResult(a, resp, err, now)
+	c.cause = c.readResult(a, resp, err, now)
 	c.errorResponse.foreign = !c.isServiceEnvelope(a)
 	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
 		c.conf.clock.Hear(c.respHeader, now, now.Sub(a.began))
@@ -186,22 +186,20 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	}
 	switch tooLong := pause > c.opts.maxWait; {
 	case c.ctx.Err() != nil:
-		c.next = stepStop
 	case c.next == stepWait && (tooLong || waits.EndsWithin(c.ctx, pause)): // before MaxAttempts, because this error names the time at which the call fits
-		c.next = stepStop
 		c.refuseWait(budget.TooLong(now, c.surfaceHold, waits.EndsWithin(c.ctx, pause)))
 	case c.in.before+len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
-		c.next = stepStop
 	case waits.EndsWithin(c.ctx, pause):
-		c.next, c.tooLate = stepStop, true
+		c.tooLate = true
 	case tooLong && given: // a mere backoff may exceed it: RetryPolicy.MaxDelay bounds that
-		c.next = stepStop
 	case c.next == stepRetry && !c.surface.allowance.Take(now): // last, because it uses the allowance up
-		c.next = stepStop
 	case c.next == stepWait: // no pause of the call: reportToBudget holds the surface, and admit waits for that
+		return
 	default:
 		c.pause = c.jitter(pause)
+		return
 	}
+	c.next = stepStop
 }
 
 // pauseOf is the pause that the next step needs, of what the service asked for and a backoff.
