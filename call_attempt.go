@@ -400,7 +400,7 @@ func (a *attempt) openUpload() (err error) {
 		return nil
 	}
 	if a.upload, err = c.in.upload.Open(c.ctx, c.timeout); err != nil {
-		c.status, c.errorResponse, c.cause = 0, Error{}, c.redactError(err)
+		c.status, c.errorResponse, c.cause = 0, nil, c.redactError(err)
 	}
 	return err
 }
@@ -411,7 +411,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	timer := time.AfterFunc(c.timeout, func() { cancel(timeLimitError{limit: c.timeout}) })
+	timer := a.limit(func() { cancel(timeLimitError{limit: c.timeout}) })
 	defer timer.Stop()
 	if whole := c.conf.wholeAttempt; whole > 0 {
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError{limit: whole}) }).Stop()
@@ -430,14 +430,26 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	return a.Response, a.Err
 }
 
-// traced returns the context with a new trace of the attempt. Over the default transport, a free read goes without as long as the client gets
-// responses: however far it got, it may be sent again, and the trace of the next attempt tells what keeps it from being sent.
+// limit starts the time limit of the attempt. That of a transport which may have no connections has a timer of its own: tests share such a
+// client, but not their virtual time.
+func (a *attempt) limit(end func()) exchange.Timer {
+	c := a.call
+	if c.conf.timeLimits == nil {
+		return time.AfterFunc(c.timeout, end)
+	}
+	a.timeLimit.End = end
+	c.conf.timeLimits.Start(&a.timeLimit, c.timeout)
+	return &a.timeLimit
+}
+
+// traced returns the context with a new trace of the attempt. A free read goes without as long as the client gets responses: however far it
+// got, it may be sent again, and the trace of the next attempt tells what keeps it from being sent.
 func (a *attempt) traced(ctx context.Context, base http.RoundTripper, cancel context.CancelCauseFunc) context.Context {
 	c := a.call
-	if c.op.FreeRead() && c.conf.ownTransport != nil && c.conf.responds.Load() {
+	if c.op.FreeRead() && c.conf.responds.Load() {
 		return ctx
 	}
-	a.trace = exchange.Trace{Hooked: c.conf.ownTransport != nil, Fresh: c.conf.idle.Fresh()}
+	a.trace = &exchange.Trace{Hooked: c.conf.ownTransport != nil, Fresh: c.conf.idle.Fresh()}
 	if std, ok := base.(*http.Transport); ok {
 		a.trace.Plain, a.trace.H2C = true, std.Protocols != nil && std.Protocols.UnencryptedHTTP2()
 	}
@@ -447,7 +459,7 @@ func (a *attempt) traced(ctx context.Context, base http.RoundTripper, cancel con
 // mayGoAgain reports whether the attempt got only connections that the server might just have been closing: the hooks closed them, so that
 // nothing was sent. The same attempt then goes again, with the same permit.
 func (a *attempt) mayGoAgain(ctx context.Context) bool {
-	if a.abandoned || a.Err == nil || ctx.Err() != nil || !a.trace.Stale(a.Err) {
+	if a.abandoned || a.Err == nil || a.trace == nil || ctx.Err() != nil || !a.trace.Stale(a.Err) {
 		return false
 	}
 	if a.upload != nil {
@@ -486,7 +498,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 }
 
 // exchangeWith makes the HTTP exchange, or abandons it if it outlives its context.
-func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
+func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer exchange.Timer) {
 	c, x := a.call, &a.exchange
 	x.Base, x.Request, x.Upload = base, &a.request, a.upload
 	x.Limit, x.Timer, x.Silence, x.Began = c.conf.maxBody, timer, c.timeout, c.lastSent
@@ -502,6 +514,9 @@ func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, time
 func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	a.truncated = a.upload != nil && a.upload.Withhold()
 	a.Err = redact.WithoutURL(a.Err)
+	if a.Err != nil && a.trace == nil {
+		a.trace = new(exchange.Trace) // it knows of nothing
+	}
 	if a.Err != nil && !a.abandoned {
 		a.Err = a.trace.Failed(a.Err, base, &a.request)
 	}
@@ -541,7 +556,7 @@ func (a *attempt) delivered(resp *http.Response, err error) string {
 	switch {
 	case resp != nil && a.BodyErr == nil:
 		return deliveryConfirmed
-	case resp != nil:
+	case resp != nil, a.trace == nil:
 		return deliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return deliveryUnprocessed

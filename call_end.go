@@ -51,15 +51,18 @@ func (c *call) result(loopErr error) error {
 }
 
 func (c *call) asError() *Error {
-	last := &c.errorResponse
+	last := c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
 		last = c.earlier
 	}
-	memory := struct { // one allocation
+	var memory struct { // one allocation
 		Error
 		first [1]Attempt
-	}{Error: *last}
+	}
 	e := &memory.Error
+	if last != nil {
+		*e = *last
+	}
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	e.Status = cmp.Or(e.Status, c.status)
@@ -156,7 +159,7 @@ func (c *call) deliver(err error) error {
 	c.countPause(now)
 	c.emit(Event{
 		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
-		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
+		Status: c.status, Code: c.errorCode(), Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
 	})
 	return err
 }

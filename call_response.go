@@ -307,7 +307,8 @@ func isForeign(resp *http.Response, body []byte, whole bool) bool {
 
 // readErrorResponse reads a response that is unsuccessful or was refused into c.errorResponse.
 func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time) {
-	e := &c.errorResponse
+	e := new(Error)
+	c.errorResponse = e
 	e.Status, e.ContentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	e.envelope(body)
 	e.clean(c, body)

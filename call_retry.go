@@ -99,10 +99,9 @@ func decide(f failure, class op.Class, laterPage bool) step {
 func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	now := a.ended
 	if c.status != 0 {
-		earlier := c.errorResponse
-		c.earlier = &earlier
+		c.earlier = c.errorResponse
 	}
-	c.status, c.errorResponse, c.cause = 0, Error{}, nil
+	c.status, c.errorResponse, c.cause = 0, nil, nil
 	if c.conf.responds.Load() != (resp != nil) {
 		c.conf.responds.Store(resp != nil)
 	}
@@ -111,16 +110,19 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	}
 	c.gaveUp = resp == nil && (a.expired || errors.Is(err, context.DeadlineExceeded))
 	c.cause = c.readResult(a, resp, err, now)
-	c.errorResponse.foreign = !c.isServiceEnvelope(a)
-	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
+	ours := c.isServiceEnvelope(a)
+	if c.errorResponse != nil {
+		c.errorResponse.foreign = !ours
+		c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
+	}
+	if a.hasRateHeaders || c.done || ours { // a Date of another server tells nothing
 		c.conf.clock.Hear(c.respHeader, now, now.Sub(a.began))
 	}
 	if c.done && c.want.made != nil {
 		c.conf.clock.Made(c.want.made(), now, now.Sub(a.began))
 	}
-	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try := Attempt{
-		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
+		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorCode(), Delivery: a.delivery, Err: c.cause,
 	}
 	c.attempts = append(c.attempts, try)
 	reason := ""
@@ -266,7 +268,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failUnprocessed
 	case c.refusedUnread(a, status):
 		return failUnread
-	case a.truncated && (status >= 500 || c.errorResponse.Code == ""): // who got half a file has not processed it
+	case a.truncated && (status >= 500 || c.errorCode() == ""): // who got half a file has not processed it
 		return failUpload
 	case status == 499: // a proxy's: its client went away, and the service may have gone on; no envelope makes it a rejection
 		return failOther
@@ -277,11 +279,11 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failGateway
 	case status >= 500: // such as 501 and 505: no retry mends them, and nobody says what was done
 		return failOther
-	case c.errorResponse.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
+	case c.errorCode() == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
-	case c.op.Write() && classOf(c.errorResponse.Code, status) == ErrConflict && c.mayBeRepeated():
+	case c.op.Write() && classOf(c.errorCode(), status) == ErrConflict && c.mayBeRepeated():
 		return failRepeated
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
@@ -317,13 +319,24 @@ func (c *call) refusedUnread(a *attempt, status int) bool {
 // mayRekey reports whether the service has rejected the key, and the call may ask for another one.
 // "A missing, malformed, expired or revoked token answers 401" (documented), before any work.
 func (c *call) mayRekey() bool {
-	return c.errorResponse.Code == CodeUnauthorized && !c.rekeyed && c.conf.keys().Changes()
+	return c.errorCode() == CodeUnauthorized && !c.rekeyed && c.conf.keys().Changes()
+}
+
+// errorCode is that of the last response, or "".
+func (c *call) errorCode() Code {
+	if c.errorResponse == nil {
+		return ""
+	}
+	return c.errorResponse.Code
 }
 
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or
 // it has a request id or the rate headers: few gateways send these, and hardly one in this envelope.
 func (c *call) isServiceEnvelope(a *attempt) bool {
-	e := &c.errorResponse
+	e := c.errorResponse
+	if e == nil {
+		return false
+	}
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.hasRateHeaders)
 }
 

@@ -610,7 +610,7 @@ func classifyStatus(status int, service bool) failure {
 	c := &call{plan: plan{conf: &config{relayed: new(exchange.Relayed)}, op: op.ListsCreate}}
 	c.conf.setKeys(credential.New("", func(context.Context) (string, error) { return "", nil }))
 	if service && !isSuccess(status) {
-		c.errorResponse.Code = CodeListNotFound
+		c.errorResponse = &Error{Code: CodeListNotFound}
 		if status == http.StatusUnauthorized {
 			c.errorResponse.Code = CodeUnauthorized
 		}

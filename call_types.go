@@ -131,7 +131,7 @@ type tally struct {
 	cached        bool // the last response comes from a cache
 	rate          RateLimit
 	requestID     string // of the last unsuccessful response that had one
-	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
+	errorResponse *Error // of the last attempt; nil unless its response was unsuccessful or refused
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
@@ -176,12 +176,13 @@ type attempt struct {
 	hasRateHeaders bool      // the response has rate headers, and may be the service's
 	rate           ratehdr.Rate
 
-	request  http.Request
-	upload   *exchange.Upload
-	exchange exchange.Exchange
+	request   http.Request
+	timeLimit exchange.Limit
+	upload    *exchange.Upload
+	exchange  exchange.Exchange
 	exchange.Result
 
-	trace exchange.Trace
+	trace *exchange.Trace // nil: there is none
 }
 
 // step is what follows an attempt: a cell of the decision table in call_retry.go.

@@ -354,6 +354,9 @@ func (c *config) build() {
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	c.httpClient = &h
+	if c.timeLimits = nil; ok {
+		c.timeLimits = new(exchange.Limits)
+	}
 	// Another transport may lead to another server.
 	c.headersSeen, c.clock, c.idle, c.relayed, c.responds = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle), new(exchange.Relayed), new(atomic.Bool)
 }

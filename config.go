@@ -147,7 +147,8 @@ type config struct {
 	clock       *clock.Service
 	idle        *exchange.Idle
 	relayed     *exchange.Relayed
-	responds    *atomic.Bool // the last attempt had a response
+	responds    *atomic.Bool     // the last attempt had a response
+	timeLimits  *exchange.Limits // nil: each attempt has a timer of its own
 	headersSeen *ratehdr.Seen
 }
 

@@ -20,6 +20,12 @@ type Result struct {
 	BodyErr  error   // why the body of a success is incomplete
 }
 
+// Timer is a [time.Timer] or a [Limit].
+type Timer interface {
+	Reset(after time.Duration) bool
+	Stop() bool
+}
+
 // Exchange sends a request and reads the response. It knows nothing of its call, so that it can be
 // abandoned.
 type Exchange struct {
@@ -30,7 +36,7 @@ type Exchange struct {
 	Request *http.Request
 	Upload  *Upload
 	Limit   int64         // of the body
-	Timer   *time.Timer   // ends the attempt; what arrives restarts it
+	Timer   Timer         // ends the attempt; what arrives restarts it
 	Silence time.Duration // that ends it
 	Began   time.Time     // when it was set
 

@@ -153,14 +153,19 @@ func isClosed(err error) bool {
 // Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
 // TLS come first. Without hooks, or of a read, that is when it ended.
 func (t *Trace) Left(ended time.Time) time.Time {
-	if t.conns.Load() == 0 || t.began.IsZero() {
+	if t == nil || t.conns.Load() == 0 || t.began.IsZero() {
 		return ended
 	}
 	return t.began.Add(time.Duration(t.connected.Load()))
 }
 
 // Replays returns how often net/http sent the request again, or was about to.
-func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
+func (t *Trace) Replays() int {
+	if t == nil {
+		return 0
+	}
+	return max(0, int(t.conns.Load())-1)
+}
 
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.

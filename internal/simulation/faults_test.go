@@ -285,7 +285,9 @@ func (w wire) instead(o *op.Op, r *http.Request, t *sim.Turn) (seen string, resp
 			return "on its way", nil, nil
 		}
 	case noSuchHost:
-		httptrace.ContextClientTrace(r.Context()).GetConn("")
+		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
+			trace.GetConn("")
+		}
 		err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
 		return err.Error(), nil, err
 	case cutShort:
@@ -420,12 +422,13 @@ func (w wire) deliverLate(r *http.Request, after time.Duration) {
 	time.AfterFunc(after, func() { w.deliver(late) })
 }
 
-// connected tells the client that its request is on its way. It has a trace for each attempt.
+// connected tells the client that its request is on its way. It has a trace for each attempt, but for some of free reads.
 func connected(r *http.Request) {
-	trace := httptrace.ContextClientTrace(r.Context())
-	trace.GetConn("")
-	trace.GotConn(httptrace.GotConnInfo{})
-	trace.WroteHeaders()
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
+		trace.GetConn("")
+		trace.GotConn(httptrace.GotConnInfo{})
+		trace.WroteHeaders()
+	}
 }
 
 // cut sends the beginning of a body.

@@ -85,9 +85,11 @@ func (w wire) old(r *http.Request, t *sim.Turn) error {
 		w.stale[w.start] = t.IntN(4) // more than a call has attempts
 	}
 	trace, conn := httptrace.ContextClientTrace(r.Context()), new(closable)
-	trace.GetConn("")
-	trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: true, WasIdle: true, IdleTime: 5900 * time.Millisecond})
-	trace.WroteHeaders() // into a buffer, if it is closed
+	if trace != nil { // a free read may have none
+		trace.GetConn("")
+		trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: true, WasIdle: true, IdleTime: 5900 * time.Millisecond})
+		trace.WroteHeaders() // into a buffer, if it is closed
+	}
 	w.laws.idles(markOf(r))
 	if conn.closed {
 		return fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed})

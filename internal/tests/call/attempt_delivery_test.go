@@ -219,7 +219,7 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 	})
 }
 
-// Over the default transport, a free read is traced unless the attempt before it had a response: the retry tells that nothing was sent. Any
+// A free read is traced unless the attempt before it had a response: the retry tells that nothing was sent. Any
 // other call always is.
 func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
 	read := func(client *prospectkit.Client, info *prospectkit.Info) error {

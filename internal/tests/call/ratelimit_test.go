@@ -186,7 +186,7 @@ func TestRateLimit_ALargerPlanIsLearned(t *testing.T) {
 	})
 }
 
-// A request that net/http retried, over another connection, is counted twice.
+// A request that net/http retried, over another connection, is counted twice, but for a free read without a trace.
 func TestRateLimit_CountsReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conns := 1
@@ -194,12 +194,12 @@ func TestRateLimit_CountsReplays(t *testing.T) {
 			for range conns {
 				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 			}
-			return tests.Respond(200, tests.OneUser), nil
+			return tests.Respond(200, `{"list":`+tests.OneList+`}`, tests.Room...), nil
 		}))
 		for _, used := range []int{1, 3, 7} {
-			_, err := client.Account.Me(t.Context())
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 			require.NoError(t, err)
-			_, counted, _ := tests.Limiters(t, client)["account"].Own()
+			_, counted, _ := tests.Limiters(t, client)["lists"].Own()
 			require.Equal(t, used, counted)
 			conns *= 2
 		}
