@@ -106,6 +106,7 @@ func saysTaken(err error) bool {
 	return errors.Is(err, CodeListNameTaken) && OutcomeOf(err) == OutcomeNotApplied
 }
 
+// looks are the reads that show the effects of writes, by operation: for tickets.
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,

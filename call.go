@@ -9,9 +9,6 @@ import (
 
 type service struct{ conf *config }
 
-// looks are the reads that show the effect of the service's writes, by operation: for tickets.
-func (service) looks() map[*op.Op]look { return nil }
-
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
 	return doExpecting(ctx, conf, o, in, opts, new(T), expected{})
 }

@@ -345,6 +345,7 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID string, a arg
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
 }
 
+// looks are the reads that show the effects of writes, by operation: for tickets.
 func (s *CampaignsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{op.CampaignsApprove: s.lookForApproval}
 }

@@ -272,7 +272,7 @@ func (c *Client) remember(q *resolver, r *Resolution) {
 
 // lookOf finds the function that stands beside the method of an operation.
 func (c *Client) lookOf(o *op.Op) look {
-	for _, s := range []interface{ looks() map[*op.Op]look }{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
+	for _, s := range []interface{ looks() map[*op.Op]look }{c.Lists, c.Agents, c.Campaigns} {
 		if found := s.looks()[o]; found != nil {
 			return found
 		}

@@ -147,6 +147,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 
 func (l *List) resultID() string { return l.ID }
 
+// looks are the reads that show the effects of writes, by operation: for tickets.
 func (s *ListsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{op.ListsCreate: s.lookForNew, op.ListsMove: s.lookForFolder}
 }
