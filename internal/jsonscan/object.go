@@ -153,8 +153,7 @@ func (b *builder) pointer(n *node, key planKey) reader {
 		}
 		room := &d.learnt[n.slot].room
 		if room.cap == 0 {
-			room.cap = max(few/max(size, 1), 1)
-			room.data = reflect.MakeSlice(many, room.cap, room.cap).UnsafePointer()
+			d.grow(many, room, 0)
 		}
 		*pointer = room.data
 		*room = room.cut(1, size)
@@ -183,41 +182,34 @@ func (b *builder) slice(n *node, key planKey) reader {
 			most = d.most
 		}
 		l := &d.learnt[n.slot]
-		s := l.room
-		l.room = slice{} // an element may hold such a slice, too
-		for d.open('['); d.next(']'); s.len++ {
-			if s.len == most {
+		*out, l.room = l.room, slice{} // an element may hold such a slice, too
+		for d.open('['); d.next(']'); {
+			if out.len == most {
 				d.bad = tooMany
 			}
 			if !d.Spend(size) {
 				return false
 			}
-			if s.len == s.cap {
-				s = d.grown(t, s, l.usual)
+			if out.len == out.cap {
+				d.grow(t, out, l.usual)
 			}
-			if !elem.read(d, unsafe.Add(s.data, s.len*size)) {
+			if out.len++; !elem.read(d, unsafe.Add(out.data, (out.len-1)*size)) {
 				return false
 			}
 		}
-		if *out = (slice{s.data, s.len, s.len}); s.len == 0 {
-			out.data = none
+		if out.cap*size <= few {
+			l.room = out.cut(out.len, size)
 		}
-		l.usual = s.len
-		if s.cap*size <= few {
-			l.room = s.cut(s.len, size)
+		if out.cap, l.usual = out.len, out.len; out.len == 0 {
+			out.data = none
 		}
 		return d.bad == 0
 	}
 }
 
-// grown makes room for more elements.
-func (d *decoder) grown(t reflect.Type, s slice, usual int) slice {
+// grow makes room for more elements, which are zero.
+func (d *decoder) grow(t reflect.Type, s *slice, usual int) {
 	size := max(int(t.Elem().Size()), 1)
 	more := max(s.len, max(min(usual, maxUsual), few/size)-s.len, 1)
-	n := s.len + int(min(int64(more), d.left/int64(size)+1))
-	all := reflect.MakeSlice(t, n, n)
-	if old := s; s.len > 0 {
-		reflect.Copy(all, reflect.NewAt(t, unsafe.Pointer(&old)).Elem())
-	}
-	return slice{all.UnsafePointer(), s.len, n}
+	reflect.NewAt(t, unsafe.Pointer(s)).Elem().Grow(int(min(int64(more), d.left/int64(size)+1)))
 }
