@@ -45,5 +45,6 @@ func run(ctx context.Context, client *prospectkit.Client, name, file string) err
 		}
 	}
 	w.Flush()
+	fmt.Println("their rows are in", file)
 	return os.WriteFile(file, text.Bytes(), 0o600)
 }
