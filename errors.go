@@ -380,7 +380,7 @@ type RefusedError struct {
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
-	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: when the call should fit
+	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: not before, as far as is known
 
 	Earlier *journal.Entry `json:",omitzero"` // the call with the key of [Once] that kept this one back
 

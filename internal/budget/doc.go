@@ -1,10 +1,9 @@
 // Package budget decides when a request of a surface may be sent.
 //
-// Its own requests of a minute and a day stay below the limits, whatever the figures of responses say: alone, that uses both windows and
-// gets no 429. Figures that its own requests do not explain show others. Then it keeps to a part of the minute, evenly: the part grows a
-// little while more of the window is left than of its time, and shrinks in proportion while less is. A 429 holds the surface, and then
-// one request is sent to learn what is left. Calls queue, interactive ones first, and batch calls leave a tenth of each window to them.
+// Its own requests of a minute and a day stay below the limits, whatever responses say: alone, that uses both windows and gets no 429. Figures
+// that its own requests do not explain show others: then it keeps to a part of the minute, evenly, which grows while more of the window is left
+// than of its time, and shrinks while less is. A 429 holds the surface, and then one request asks. Interactive calls queue before batch calls.
 //
-// It does not model how the service counts, remember what others did, foresee more than "not before", or bound requests at a time.
-// Only the headers tell the processes of a fleet of each other. A service that weighs its last window is used in part.
+// It does not model how the service counts, remember what others did, foresee more than "not before", or bound requests at a time. Only the
+// headers tell the processes of a fleet of each other. A service that weighs its last window is used in part.
 package budget

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/budget"
@@ -26,7 +27,7 @@ func TestQueue(t *testing.T) {
 			}
 			go func() {
 				p, err := l.Acquire(t.Context(), want)
-				require.NoError(t, err)
+				assert.NoError(t, err)
 				order <- i
 				l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.NoFigures})
 			}()

@@ -84,10 +84,10 @@ func (h *share) see(now time.Duration, v view) {
 	rest := min(max(v.rest.Minutes(), 1./60), 1)
 	ahead := v.left/v.limit - rest + 0.06 - 0.2*h.part
 	if v.left < 1+v.limit/60 {
-		ahead = min(ahead, -0.5)
+		ahead = min(ahead, -0.7)
 	}
 	h.grow(now, ahead, v.limit)
-	h.pace = min(h.part*max(0, v.open-1.25)/rest/60, h.base)
+	h.pace = min(h.part*max(0, v.open-1.5)/rest/60, h.base)
 	h.reset, h.most = now+v.rest+rounding, max(1, h.part*v.left/4)
 }
 

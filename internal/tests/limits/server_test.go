@@ -18,9 +18,6 @@ const (
 	weighing model = "sliding counter"
 )
 
-// models are all of them.
-var models = []model{aligned, first, sliding, bucket, weighing}
-
 // answer is the response to a request.
 type answer struct {
 	refused    bool

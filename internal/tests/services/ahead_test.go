@@ -265,7 +265,7 @@ func TestAhead_IsNoSlowerThanTheLimit(t *testing.T) {
 						require.Equal(t, pages, n)
 						most := 1.05
 						if each > time.Second {
-							most = 1.09
+							most = 1.07
 						}
 						require.LessOrEqual(t, took.Seconds(), most*limit.Seconds())
 						require.Equal(t, pages+1, sb.Calls("lists.rows"), "the last page is full")
