@@ -341,6 +341,14 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	}
 }
 
+// errorCode is that of the last response, or "".
+func (c *call) errorCode() Code {
+	if c.errorResponse == nil {
+		return ""
+	}
+	return c.errorResponse.Code
+}
+
 // longURL is the least length of what HTTP servers find too long, as a whole or with the header.
 const longURL = 8 << 10
 

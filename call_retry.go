@@ -322,14 +322,6 @@ func (c *call) mayRekey() bool {
 	return c.errorCode() == CodeUnauthorized && !c.rekeyed && c.conf.keys().Changes()
 }
 
-// errorCode is that of the last response, or "".
-func (c *call) errorCode() Code {
-	if c.errorResponse == nil {
-		return ""
-	}
-	return c.errorResponse.Code
-}
-
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or
 // it has a request id or the rate headers: few gateways send these, and hardly one in this envelope.
 func (c *call) isServiceEnvelope(a *attempt) bool {

@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -133,7 +132,7 @@ type config struct {
 	plainHTTP bool    // of AllowPlainHTTP
 	limits    *limits // shared by With
 	observers []func(context.Context, Event) context.Context
-	dump      *wiredump.Writer // of WithDebugWriter; nil: none
+	dump      *redact.Dump // of WithDebugWriter; nil: none
 
 	journal journal.Journal // nil: none
 	guard   *spend.Guard    // nil: none

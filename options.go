@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
-	"example.com/prospectkit/internal/wiredump"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -177,7 +177,7 @@ func WithActor(ctx context.Context, who string) context.Context {
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
-		c.dump = wiredump.New(w)
+		c.dump = redact.NewDump(w)
 	})
 }
 

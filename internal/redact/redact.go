@@ -4,6 +4,8 @@
 // alone, as the user of HTTP Basic or within a larger text; upper and lower case are the same. Of bodies and headers, it also hides
 // what has the name of a secret, if that is a text or a list of one, and the queries of URLs. It finds nothing that is escaped twice or
 // needlessly, reversed, in base32 or hexadecimal, hashed, or cut off by the peer.
+//
+// A [Dump] writes requests and responses so.
 package redact
 
 import (
