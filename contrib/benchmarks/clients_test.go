@@ -10,7 +10,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/bytedance/sonic"
 	"github.com/google/go-github/v92/github"
 
 	"example.com/prospectkit"
@@ -31,29 +30,23 @@ type session struct {
 // get makes one call, in the way that a client's documentation shows for requests of one's own.
 type get func(ctx context.Context, path string, out any) error
 
+// clients are by hand first, then prospectkit.
 func clients() []client {
-	all := []client{
-		{"prospectkit", openOurs()},
-		{"prospectkit-observed", openOurs(prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) context.Context { return ctx }))},
-		{"hand", hand(decodeStream)},
-		{"hand-sonic", hand(decodeSonic)},
-		{"go-github", openGitHub},
-		{"azcore", openAzure},
-		{bare, hand(drop)},
-	}
+	all := []client{{"by hand", hand(decodeStream)}, {"prospectkit", openOurs}, {"go-github", openGitHub}, {"azcore", openAzure}}
 	if decodeV2 != nil {
-		all = append(all, client{"hand-jsonv2", hand(decodeV2)})
+		all = append(all, client{"json/v2", hand(decodeV2)})
 	}
 	return all
 }
 
-const bare = "bare" // decodes nothing, which nobody can go below
-
-func openOurs(options ...prospectkit.ClientOption) func(string, *http.Client) (session, error) {
-	return func(base string, h *http.Client) (session, error) {
-		client, err := prospectkit.New(base, token, append(options, prospectkit.WithHTTPClient(h))...)
-		return session{ours: client}, err
+// openOurs opens prospectkit with its default transport, unless there is another.
+func openOurs(base string, h *http.Client) (session, error) {
+	var options []prospectkit.ClientOption
+	if _, std := h.Transport.(*http.Transport); !std {
+		options = append(options, prospectkit.WithHTTPClient(h))
 	}
+	client, err := prospectkit.New(base, token, options...)
+	return session{ours: client}, err
 }
 
 // problem is the service's error, for the programs by hand.
@@ -111,17 +104,6 @@ func decodeStream(res *http.Response, out any) error { return json.NewDecoder(re
 
 // decodeV2 is encoding/json/v2, which Go has since 1.27.
 var decodeV2 func(res *http.Response, out any) error
-
-func decodeSonic(res *http.Response, out any) error {
-	if sonic.APIKind == sonic.UseStdJSON {
-		return errors.New("with this version of Go, sonic falls back to encoding/json")
-	}
-	page := make([]byte, res.ContentLength) // the service tells it
-	if _, err := io.ReadFull(res.Body, page); err != nil {
-		return err
-	}
-	return sonic.Unmarshal(page, out)
-}
 
 var errDropped = errors.New("an error that nobody has read")
 

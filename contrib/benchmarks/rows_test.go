@@ -1,11 +1,8 @@
 package benchmarks
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
-// The structs that somebody would write for the rows of a list. Each is a work of its own, so that no decoder can be tuned to the
+// The structs that somebody would write for the rows of a list. Each is a row of its own, so that no decoder can be tuned to the
 // one struct of a benchmark.
 
 // contact has the 20 fields that a caller knows. The rows have more.
@@ -30,27 +27,6 @@ type contact struct {
 	ICPMatch           bool    `json:"icpMatch"`
 	CreatedAt          string  `json:"createdAt"`
 	UpdatedAt          string  `json:"updatedAt"`
-}
-
-type flatRow struct {
-	ID           string  `json:"id"`
-	FirstName    string  `json:"firstName"`
-	LastName     string  `json:"lastName"`
-	JobTitle     string  `json:"jobTitle"`
-	Email        string  `json:"email"`
-	EmailStatus  string  `json:"emailStatus"`
-	Phone        string  `json:"phone"`
-	Level        string  `json:"level"`
-	Owner        string  `json:"owner"`
-	Timezone     string  `json:"timezone"`
-	Language     string  `json:"language"`
-	Visits       int     `json:"visits"`
-	Priority     int     `json:"priority"`
-	Rating       float64 `json:"rating"`
-	ICPMatch     bool    `json:"icpMatch"`
-	DoNotContact bool    `json:"doNotContact"`
-	CreatedAt    string  `json:"createdAt"`
-	UpdatedAt    string  `json:"updatedAt"`
 }
 
 type nestedRow struct {
@@ -79,26 +55,6 @@ type nestedRow struct {
 	} `json:"events"`
 }
 
-type anyColumnsRow struct {
-	ID        string         `json:"id"`
-	FirstName string         `json:"firstName"`
-	LastName  string         `json:"lastName"`
-	Email     string         `json:"email"`
-	JobTitle  string         `json:"jobTitle"`
-	CreatedAt time.Time      `json:"createdAt"`
-	Columns   map[string]any `json:"customColumns"`
-}
-
-type rawColumnsRow struct {
-	ID        string                     `json:"id"`
-	FirstName string                     `json:"firstName"`
-	LastName  string                     `json:"lastName"`
-	Email     string                     `json:"email"`
-	JobTitle  string                     `json:"jobTitle"`
-	CreatedAt string                     `json:"createdAt"`
-	Columns   map[string]json.RawMessage `json:"customColumns"`
-}
-
 type pointersRow struct {
 	ID              *string    `json:"id"`
 	FirstName       *string    `json:"firstName"`
@@ -117,58 +73,38 @@ type pointersRow struct {
 	} `json:"address"`
 }
 
-type fewRow struct {
-	ID    string `json:"id"`
-	Email string `json:"email"`
-	Owner string `json:"owner"`
+type numbersRow struct {
+	ID       string    `json:"id"`
+	Visits   int64     `json:"visits"`
+	Priority int       `json:"priority"`
+	Rating   float64   `json:"rating"`
+	Quarters []int     `json:"quarters"`
+	Account  uint64    `json:"accountNumber"`
+	ICPMatch bool      `json:"icpMatch"`
+	Created  time.Time `json:"createdAt"`
+	Scores   struct {
+		Fit    float64 `json:"fit"`
+		Intent float64 `json:"intent"`
+		Recent float64 `json:"recent"`
+	} `json:"scores"`
+	Company struct {
+		Headcount int     `json:"headcount"`
+		Revenue   float64 `json:"revenue"`
+	} `json:"company"`
 }
 
-type eventsRow struct {
-	ID     string   `json:"id"`
-	Email  string   `json:"email"`
-	Tags   []string `json:"tags"`
-	Events []struct {
-		Type string    `json:"type"`
-		At   time.Time `json:"at"`
-		Data any       `json:"data"`
-	} `json:"events"`
+type notesRow struct {
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	Notes string    `json:"notes"`
+	Reply string    `json:"reply"`
+	At    time.Time `json:"at"`
 }
 
-type (
-	level  string
-	visits int64
-	person struct {
-		ID        string `json:"id"`
-		FirstName string `json:"firstName"`
-		LastName  string `json:"lastName"`
-		Level     level  `json:"level"`
-	}
-	history struct {
-		CreatedAt string `json:"createdAt"`
-		UpdatedAt string `json:"updatedAt"`
-	}
-)
-
-type namedRow struct {
-	person
-	history
-
-	Visits   visits      `json:"visits"`
-	Priority uint16      `json:"priority"`
-	Rating   float32     `json:"rating"`
-	Quarters [4]int32    `json:"quarters"`
-	Account  json.Number `json:"accountNumber"`
-	ICPMatch bool        `json:"icpMatch"`
-	Address  struct {
-		Position [2]float64 `json:"position"`
-	} `json:"address"`
-}
-
-type mapsRow struct {
-	ID        string             `json:"id"`
-	FirstName string             `json:"firstName"`
-	LastName  string             `json:"lastName"`
-	Email     string             `json:"email"`
-	Labels    map[string]string  `json:"labels"`
-	Scores    map[string]float64 `json:"scores"`
+type wideRow struct {
+	ID    string  `json:"id"`
+	Email string  `json:"email"`
+	Phone *string `json:"phone"`
+	Owner string  `json:"owner"`
+	Until string  `json:"updatedAt"`
 }

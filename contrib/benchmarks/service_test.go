@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
@@ -130,27 +131,41 @@ func (t *template) write(out *bytes.Buffer, number, pages int) {
 	fmt.Fprintf(out, `,"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`, number, pages, pages*rowsPerPage)
 }
 
-// inProcess handles requests without a socket, one at a time.
-type inProcess struct {
-	*service
-	bytes.Buffer
+// lateTransport sends requests to the server, whose responses take 20 ms more.
+type lateTransport struct{ http.RoundTripper }
 
-	header http.Header
+func late() http.RoundTripper { return lateTransport{standard()} }
+
+func (t lateTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	time.Sleep(20 * time.Millisecond)
+	return t.RoundTripper.RoundTrip(req)
 }
 
-func (t *inProcess) Header() http.Header { return t.header }
-func (t *inProcess) WriteHeader(int)     {}
+// renderedTransport responds with pages that it has rendered before, so that decoding counts, and neither their rendering nor the kernel.
+type renderedTransport struct {
+	*service
 
-// RoundTrip renders the response before it returns. Its body has no more methods than that of a connection.
-func (t *inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	t.Reset()
-	t.header = make(http.Header)
-	t.ServeHTTP(t, req)
-	return &http.Response{
-		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: t.header, ContentLength: int64(t.Len()),
-		Body: struct {
-			io.Reader
-			io.Closer
-		}{bytes.NewReader(t.Bytes()), http.NoBody}, Request: req,
-	}, nil
+	mu    sync.Mutex
+	pages map[string]*httptest.ResponseRecorder
+}
+
+func rendered() http.RoundTripper {
+	return &renderedTransport{service: newService(), pages: make(map[string]*httptest.ResponseRecorder)}
+}
+
+func (t *renderedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	page, ok := t.pages[req.URL.String()]
+	if !ok {
+		page = httptest.NewRecorder()
+		t.ServeHTTP(page, req)
+		t.pages[req.URL.String()] = page
+	}
+	response := page.Result()
+	response.Request, response.Body = req, struct {
+		io.Reader
+		io.Closer
+	}{bytes.NewReader(page.Body.Bytes()), http.NoBody}
+	return response, nil
 }

@@ -6,32 +6,16 @@ import (
 	"errors"
 	"hash"
 	"hash/fnv"
+	"strings"
+	"sync"
 
 	"example.com/prospectkit"
 )
 
-// A work is what is measured: through a get, and through prospectkit.
+// A work is what is measured: n calls or pages, through a get, and through prospectkit.
 type work struct {
-	name string
-	rows bool // n counts pages of rows; else calls
 	peer func(ctx context.Context, call get, n int, s *sum) error
 	ours func(ctx context.Context, client *prospectkit.Client, n int, s *sum) error
-}
-
-var (
-	small = work{name: "call", peer: peerUser, ours: oursUser}
-	wrong = work{name: "error", peer: peerMissing, ours: oursMissing}
-	bulk  = rows[contact]("sync", listID)
-)
-
-// rowTypes read the same rows into different types.
-func rowTypes() []work {
-	return []work{
-		rows[flatRow]("flat", richListID), rows[nestedRow]("nested", richListID), rows[anyColumnsRow]("map-any", richListID),
-		rows[rawColumnsRow]("map-raw", richListID), rows[pointersRow]("pointers", richListID), rows[fewRow]("3-fields", richListID),
-		rows[eventsRow]("events", richListID), rows[namedRow]("named", richListID), rows[mapsRow]("maps", richListID),
-		rows[map[string]any]("whole", richListID),
-	}
 }
 
 func (w *work) run(ctx context.Context, c session, n int, s *sum) error {
@@ -42,32 +26,64 @@ func (w *work) run(ctx context.Context, c session, n int, s *sum) error {
 }
 
 // rows is the work of reading all rows of a list into a type.
-func rows[T any](name, list string) work {
-	w := work{name: name, rows: true}
-	w.peer = func(ctx context.Context, call get, n int, s *sum) error {
-		for number := range n {
-			var p struct {
-				Data []T `json:"data"`
+func rows[T any](list string) work {
+	return work{
+		peer: func(ctx context.Context, call get, n int, s *sum) error {
+			for number := range n {
+				var p struct {
+					Data []T `json:"data"`
+				}
+				if err := call(ctx, pagePath(list, number+1), &p); err != nil {
+					return err
+				}
+				for i := range p.Data {
+					s.add(&p.Data[i])
+				}
 			}
-			if err := call(ctx, pagePath(list, number+1), &p); err != nil {
-				return err
+			return nil
+		},
+		ours: func(ctx context.Context, client *prospectkit.Client, _ int, s *sum) error {
+			for row, err := range prospectkit.RowsOf[T](ctx, client.Lists, list, prospectkit.RowsParams{}) {
+				if err != nil {
+					return err
+				}
+				s.add(row)
 			}
-			for i := range p.Data {
-				s.add(&p.Data[i])
-			}
-		}
-		return nil
+			return nil
+		},
 	}
-	w.ours = func(ctx context.Context, client *prospectkit.Client, _ int, s *sum) error {
-		for row, err := range prospectkit.RowsOf[T](ctx, client.Lists, list, prospectkit.RowsParams{}) {
-			if err != nil {
-				return err
+}
+
+// kept reads rows whose other fields stay at hand.
+func kept(list string) work {
+	type kept struct{ Email, Title, Owner, Country string }
+	return work{
+		peer: func(ctx context.Context, call get, n int, s *sum) error {
+			for number := range n {
+				var p struct {
+					Data []map[string]any `json:"data"`
+				}
+				if err := call(ctx, pagePath(list, number+1), &p); err != nil {
+					return err
+				}
+				for _, row := range p.Data {
+					text := func(in map[string]any, key string) string { text, _ := in[key].(string); return text }
+					address, _ := row["address"].(map[string]any)
+					s.add(kept{text(row, "email"), text(row, "jobTitle"), text(row, "owner"), text(address, "country")})
+				}
 			}
-			s.add(row)
-		}
-		return nil
+			return nil
+		},
+		ours: func(ctx context.Context, client *prospectkit.Client, _ int, s *sum) error {
+			for row, err := range client.Lists.Rows(ctx, list, prospectkit.RowsParams{}) {
+				if err != nil {
+					return err
+				}
+				s.add(kept{row.Text("email"), row.Text("jobTitle"), row.Text("owner"), row.Text("address.country")})
+			}
+			return nil
+		},
 	}
-	return w
 }
 
 type user struct {
@@ -120,6 +136,32 @@ func oursMissing(ctx context.Context, client *prospectkit.Client, n int, s *sum)
 	return nil
 }
 
+// in64 does a work in 64 goroutines.
+func in64(w work) work {
+	const strands = 64
+	split := func(n int, s *sum, run func(n int, s *sum) error) error {
+		var all sync.WaitGroup
+		var sums [strands]sum
+		var errs [strands]error
+		for i := range strands {
+			all.Go(func() { errs[i] = run(n/strands, &sums[i]) })
+		}
+		all.Wait()
+		for i := range sums {
+			s.n += sums[i].n
+		}
+		return errors.Join(errs[:]...)
+	}
+	return work{
+		peer: func(ctx context.Context, call get, n int, s *sum) error {
+			return split(n, s, func(n int, s *sum) error { return w.peer(ctx, call, n, s) })
+		},
+		ours: func(ctx context.Context, client *prospectkit.Client, n int, s *sum) error {
+			return split(n, s, func(n int, s *sum) error { return w.ours(ctx, client, n, s) })
+		},
+	}
+}
+
 // A sum tells whether two clients have decoded the same.
 type sum struct {
 	n      int
@@ -139,3 +181,6 @@ func (s *sum) add(v any) {
 	}
 	_, _ = s.digest.Write(text)
 }
+
+// join makes a row of a table.
+func join(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
