@@ -73,8 +73,8 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	}
 	w := &waiter{priority: r.Priority, wake: make(chan struct{}, 1)}
 	wait, err := l.join(ctx, w, r.MaxWait)
-	if err != nil || !w.queued {
-		return w.permit, err
+	if err != nil || wait == 0 {
+		return w.permit, err // a waiter belongs to the lock: another call may admit it at any time
 	}
 	admitted := false
 	defer func() {
@@ -90,7 +90,7 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	return w.permit, err
 }
 
-// join puts a call into the queue, unless it may be sent at once or would wait too long.
+// join puts a call into the queue, and says for how long, unless it may be sent at once or would wait too long.
 func (l *Limiter) join(ctx context.Context, w *waiter, most time.Duration) (wait time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
