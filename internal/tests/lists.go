@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,10 +62,13 @@ type Shelf struct {
 	NoTotals bool           // responses without totals
 	Asked    []int          // numbers of the pages asked for
 	made     int
+	mu       sync.Mutex // pages are read ahead
 }
 
 // RoundTrip responds with a page.
 func (s *Shelf) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := len(s.Asked); n < len(s.Edits) && s.Edits[n] != nil {
 		s.Edits[n](s)
 	}
