@@ -59,10 +59,10 @@ func (c *call) asError() *Error {
 		Error
 		first [1]Attempt
 	}
-	e := &memory.Error
 	if last != nil {
-		*e = *last
+		memory.Error = *last
 	}
+	e := &memory.Error
 	e.Op, e.Method, e.Route, e.outcome = c.op.Name, c.method, c.route, OutcomeNotApplied
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	e.Status = cmp.Or(e.Status, c.status)

@@ -114,16 +114,18 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		t.hooks.ConnectDone = func(_, _ string, err error) { t.fails(err) }
 		t.hooks.TLSHandshakeDone = func(_ tls.ConnectionState, err error) { t.fails(err) }
 	}
-	t.hooks.WroteHeaderField = func(key string, _ []string) {
-		switch {
-		case t.dumped.Load() || t.stale.Load():
-		case strings.HasPrefix(key, ":"):
-			t.http2.Store(true)
-		case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
-			t.keyed.Store(true)
-		}
-	}
+	t.hooks.WroteHeaderField = t.wroteField
 	return &t.hooks
+}
+
+func (t *Trace) wroteField(key string, _ []string) {
+	switch {
+	case t.dumped.Load() || t.stale.Load():
+	case strings.HasPrefix(key, ":"):
+		t.http2.Store(true)
+	case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
+		t.keyed.Store(true)
+	}
 }
 
 // speaksHTTP2 reports whether a connection that was handed out may have other requests on it.
