@@ -145,7 +145,8 @@ func TestEveryFailure_ApproveWithAge(t *testing.T) {
 // A gateway sends a write without a body twice, and forwards the second response, a conflict. It is never "not applied", and Once sends
 // nothing again, also if a teammate undoes it meanwhile.
 func TestEveryFailure_SentTwice(t *testing.T) {
-	for name := range guardedByState {
+	for o := range guardedByState() {
+		name := o.Name
 		t.Run(name, func(t *testing.T) {
 			var first, second error
 			tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -33,35 +35,34 @@ func repeats(sb *sandbox.Sandbox, name, value string, everywhere bool) RoundTrip
 	}
 }
 
-// guardedByState are the writes without a body, with the codes that their own effect may have.
-var guardedByState = map[string]struct {
-	codes []string
-	call  func(*testing.T, *prospectkit.Client, ...prospectkit.CallOption) error
-}{
-	"campaigns.approve": {[]string{"CAMPAIGN_BUSY", "CAMPAIGN_NOT_APPROVABLE"}, func(t *testing.T, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		t.Helper()
-		_, err := c.Campaigns.ApproveUnreviewed(t.Context(), CampaignID, opts...)
-		return err
-	}},
-	"agents.activate": {[]string{"AGENT_PROCESSING", "AGENT_NOT_A_DRAFT"}, func(t *testing.T, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		t.Helper()
-		_, err := c.Agents.Activate(t.Context(), DraftID, opts...)
-		return err
-	}},
-	"agents.pause": {[]string{"AGENT_NOT_RUNNING"}, func(t *testing.T, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		t.Helper()
-		_, err := c.Agents.Pause(t.Context(), RunsID, opts...)
-		return err
-	}},
+// guardedByState are the writes of this class, with the conflicts that their own effect may have.
+func guardedByState() map[*op.Op][]string {
+	conflicts := map[*op.Op][]string{}
+	for _, o := range op.All() {
+		if o.Class == op.GuardedByState {
+			for _, code := range op.Codes {
+				if slices.Contains(code.Statuses, http.StatusConflict) && slices.Contains(slices.Concat(o.Codes, o.Likely), code.Name) {
+					conflicts[o] = append(conflicts[o], code.Name)
+				}
+			}
+		}
+	}
+	return conflicts
+}
+
+// readOf is a free read of a surface.
+func readOf(s op.Surface) AnyCall {
+	return EveryCall[op.All()[slices.IndexFunc(op.All(), func(o *op.Op) bool { return o.Class == op.Read && o.Surface == s })].Name]
 }
 
 // Varnish sends a POST without a body again, if the connection to the service ends without a response. Its second response is a conflict that
 // the first request has made: nothing says "not applied" of that, and after a restart nothing is sent.
 func TestRepeatedByAGateway(t *testing.T) {
-	for name, write := range guardedByState {
+	for o, codes := range guardedByState() {
+		name, write := o.Name, EveryCall[o.Name]
 		for header, value := range map[string]string{"Via": "1.1 cache (Varnish/7.1)", "X-Varnish": "32770", "Age": "0"} {
 			for _, everywhere := range []bool{true, false} {
-				for _, code := range write.codes {
+				for _, code := range codes {
 					t.Run(name+" "+header+" "+code, func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
@@ -72,10 +73,10 @@ func TestRepeatedByAGateway(t *testing.T) {
 							_, err := client.Account.Me(t.Context())
 							require.NoError(t, err)
 							sb.Fail(name, sandbox.Nth(2), sandbox.Status(409, code))
-							require.ErrorIs(t, write.call(t, client, prospectkit.Once("monday")), prospectkit.ErrOutcomeUnknown)
+							require.ErrorIs(t, Discard(write(t.Context(), client, prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
 							sent := sb.Calls(name)
 							require.Equal(t, 2, sent)
-							require.ErrorIs(t, write.call(t, start(), prospectkit.Once("monday")), prospectkit.ErrOutcomeUnknown)
+							require.ErrorIs(t, Discard(write(t.Context(), start(), prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
 							require.Equal(t, sent, sb.Calls(name))
 						})
 					})
@@ -88,7 +89,8 @@ func TestRepeatedByAGateway(t *testing.T) {
 // The second response of a gateway that repeats may be a 429, after the first request was applied. So it is not sent once more, after a teammate
 // has undone it perhaps, and the surface waits as after any 429. Where no response tells of a gateway, a 429 was not processed.
 func TestRepeatedByAGateway_RateLimited(t *testing.T) {
-	for name := range guardedByState {
+	for o := range guardedByState() {
+		name := o.Name
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sb := EverySandbox(t, time.Now())
@@ -100,11 +102,7 @@ func TestRepeatedByAGateway_RateLimited(t *testing.T) {
 					require.Equal(t, 2, sb.Calls(name))
 				}
 				began := time.Now()
-				_, err := client.Campaigns.Page(t.Context())
-				if name != "campaigns.approve" {
-					_, err = client.Agents.Page(t.Context())
-				}
-				require.NoError(t, err)
+				require.NoError(t, Discard(readOf(o.Surface)(t.Context(), client)))
 				require.InDelta(t, 5, time.Since(began).Seconds(), 1)
 			})
 			synctest.Test(t, func(t *testing.T) {
@@ -121,12 +119,12 @@ func TestRepeatedByAGateway_RateLimited(t *testing.T) {
 // Where no response tells of a gateway, a conflict is a refusal, and leaves nothing in doubt. So is one with a body behind a gateway, and any
 // other refusal.
 func TestConflictOfAnother(t *testing.T) {
-	for name, write := range guardedByState {
-		for _, code := range write.codes {
+	for o, codes := range guardedByState() {
+		for _, code := range codes {
 			sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 			client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-			sb.Fail(name, sandbox.Nth(1), sandbox.Status(409, code))
-			err := write.call(t, client)
+			sb.Fail(o.Name, sandbox.Nth(1), sandbox.Status(409, code))
+			_, err := EveryCall[o.Name](t.Context(), client)
 			require.ErrorIs(t, err, prospectkit.Code(code))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, journal.NotApplied, j.Entries()[0].Outcome)

@@ -109,6 +109,7 @@ var checks = [][]string{
 	{"test", ".", "./sandbox", "./internal/tests", "-run", `^(TestRetryData|TestRetryData_World|TestExchanges|TestAssumptions|TestGolden\w+)$`, "-update"},
 	{"test", "./internal/tests", "./internal/tests/call", "./internal/tests/services", "-run", `^(TestConfirmed_(ASuccess|Is)\w+|TestClass_\w+|TestResolve_WhatAReadShows|TestRecords_NoDocumentedResponseIsBare|TestDecode_ResponsesAboutSomethingElse|TestPages_TheDefault\w+)$`},
 	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_(Unchanged|StaticMock)$", "-failfast"},
+	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestPlanted$", "-update"},
 }
 
 // runChecks returns what the tests say that fail.
