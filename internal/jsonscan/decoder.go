@@ -77,7 +77,7 @@ type decoder struct {
 // learnt is what one node has learnt from earlier values, and memory for the next.
 type learnt struct {
 	keys  keys
-	usual int   // elements of the last slice
+	usual int   // elements of the last slice, or within
 	room  slice // of zero elements
 }
 
@@ -85,6 +85,7 @@ type learnt struct {
 func (d *decoder) release() {
 	for i := range d.learnt {
 		l := &d.learnt[i]
+		l.usual = max(l.usual, 0) // it may have ended inside a slice
 		if l.room = (slice{}); l.keys.spare.text != nil {
 			l.keys = keys{}
 		}

@@ -247,6 +247,27 @@ func TestShortSlicesAreMadeOnce(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(20, read), 100+110.0, "the rows, and what their slices share")
 }
 
+// Slices in slices of their own type are open all at once: none has room for more than it holds.
+func TestSlicesInSlicesAreBounded(t *testing.T) {
+	type tree struct {
+		Kids []tree
+		Pad  [125]int64
+	}
+	const deep = 400
+	after := `{"Kids":[` + repeated(`{"Kids":[`, `{}`, `]},`, 3*maxUsual) + strings.Repeat(`{"Kids":[`, deep) + strings.Repeat(`]}`, deep) + `]}`
+	chain := strings.Repeat("[", 1000) + strings.Repeat("]", 1000)
+	comb := strings.Repeat("[[],", 1000) + "[]" + strings.Repeat("]", 1000)
+	for text, out := range map[string]any{
+		after: new(tree), repeated("[", chain, "]", 1<<20): new(links), repeated("[", comb, "]", 1<<20): new(links),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.NoError(t, Unmarshal([]byte(text), out), "%.20s", text)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(allowance+2*perByte*len(text)), "%.20s: what grows is copied", text)
+	}
+}
+
 // Rows are bounded as other values are, and what is in any for what it is.
 func TestRowsAreBounded(t *testing.T) {
 	type own struct {

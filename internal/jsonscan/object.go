@@ -130,6 +130,7 @@ func (s slice) cut(n, size int) slice {
 const (
 	maxUsual = 1 << 10 // elements that there is room for because the last slice was long
 	few      = 256     // bytes that the elements of several pointers and short slices share
+	within   = -1      // usual of slices in one of their type: as many may be open as the text is deep, and more room in each is no longer bounded
 )
 
 // A pointer or slice that is there already means a second key of the same name: encoding/json merges the two in ways of its own.
@@ -182,7 +183,8 @@ func (b *builder) slice(n *node, key planKey) reader {
 			most = d.most
 		}
 		l := &d.learnt[n.slot]
-		*out, l.room = l.room, slice{} // an element may hold such a slice, too
+		usual := l.usual
+		*out, l.room, l.usual = l.room, slice{}, within // an element may hold such a slice, too
 		for d.open('['); d.next(']'); {
 			if out.len == most {
 				d.bad = tooMany
@@ -191,16 +193,20 @@ func (b *builder) slice(n *node, key planKey) reader {
 				return false
 			}
 			if out.len == out.cap {
-				d.grow(t, out, l.usual)
+				d.grow(t, out, usual)
 			}
 			if out.len++; !elem.read(d, unsafe.Add(out.data, (out.len-1)*size)) {
+				l.usual = usual
 				return false
 			}
 		}
 		if out.cap*size <= few {
 			l.room = out.cut(out.len, size)
 		}
-		if out.cap, l.usual = out.len, out.len; out.len == 0 {
+		if l.usual = usual; usual != within {
+			l.usual = out.len
+		}
+		if out.cap = out.len; out.len == 0 {
 			out.data = none
 		}
 		return d.bad == 0
@@ -210,6 +216,9 @@ func (b *builder) slice(n *node, key planKey) reader {
 // grow makes room for more elements, which are zero.
 func (d *decoder) grow(t reflect.Type, s *slice, usual int) {
 	size := max(int(t.Elem().Size()), 1)
-	more := max(s.len, max(min(usual, maxUsual), few/size)-s.len, 1)
+	more := max(s.len, 1)
+	if usual != within {
+		more = max(more, min(usual, maxUsual)-s.len, few/size-s.len)
+	}
 	reflect.NewAt(t, unsafe.Pointer(s)).Elem().Grow(int(min(int64(more), d.left/int64(size)+1)))
 }
