@@ -200,7 +200,7 @@ func (b *builder) slice(n *node, key planKey) reader {
 				return false
 			}
 		}
-		if out.cap*size <= few {
+		if out.cap*size < 2*few { // room comes in sizes of memory, which may be more
 			l.room = out.cut(out.len, size)
 		}
 		if l.usual = usual; usual != within {
