@@ -443,7 +443,7 @@ func (a *attempt) limit(end func()) exchange.Timer {
 }
 
 // traced returns the context with a new trace of the attempt. A free read goes without as long as the client gets responses: however far it
-// got, it may be sent again, and the trace of the next attempt tells what keeps it from being sent.
+// got, it may be sent again, and an error tells whether it was not connected.
 func (a *attempt) traced(ctx context.Context, base http.RoundTripper, cancel context.CancelCauseFunc) context.Context {
 	c := a.call
 	if c.op.FreeRead() && c.conf.responds.Load() {
@@ -515,7 +515,7 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	a.truncated = a.upload != nil && a.upload.Withhold()
 	a.Err = redact.WithoutURL(a.Err)
 	if a.Err != nil && a.trace == nil {
-		a.trace = new(exchange.Trace) // it knows of nothing
+		a.trace = exchange.Untraced()
 	}
 	if a.Err != nil && !a.abandoned {
 		a.Err = a.trace.Failed(a.Err, base, &a.request)

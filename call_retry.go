@@ -281,6 +281,8 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failOther
 	case c.errorCode() == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
+	case status >= 400 && c.mayRekey() && c.op.Write() && c.mayArriveTwice(): // the key was revoked between the two, perhaps
+		return failRepeated
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
 	case c.op.Write() && classOf(c.errorCode(), status) == ErrConflict && c.mayBeRepeated():

@@ -39,6 +39,7 @@ type waiter struct {
 	permit   Permit        // once granted
 	wake     chan struct{} // a signal to check the fields again
 	queued   bool
+	away     bool // in Told: it keeps no time yet
 	giveUp   time.Duration
 	deadline bool // giveUp is the deadline of the context
 }
@@ -71,10 +72,10 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &waiter{priority: r.Priority, wake: make(chan struct{}, 1)}
+	w := &waiter{priority: r.Priority, wake: make(chan struct{}, 1), away: r.Told != nil}
 	wait, err := l.join(ctx, w, r.MaxWait)
 	if err != nil || wait == 0 {
-		return w.permit, err // a waiter belongs to the lock: another call may admit it at any time
+		return w.permit, err
 	}
 	admitted := false
 	defer func() {
@@ -85,9 +86,11 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if r.Told != nil {
 		r.Told(wait)
 	}
-	err = l.await(ctx, w)
-	admitted = err == nil
-	return w.permit, err
+	if err := l.await(ctx, w); err != nil {
+		return Permit{}, err // a permit that comes now is returned by leave
+	}
+	admitted = true
+	return w.permit, nil
 }
 
 // join puts a call into the queue, and says for how long, unless it may be sent at once or would wait too long.
@@ -148,7 +151,8 @@ func (l *Limiter) check(w *waiter) (over bool, pause time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.at(time.Now())
-	if w.queued && (w == l.head() || now >= w.giveUp) {
+	w.away = false
+	if w.queued && (w == l.timekeeper() || now >= w.giveUp) {
 		l.dispatch(now, w)
 	}
 	if !w.queued {
@@ -158,7 +162,7 @@ func (l *Limiter) check(w *waiter) (over bool, pause time.Duration, err error) {
 		return true, 0, refusal
 	}
 	next := w.giveUp
-	if w == l.head() {
+	if w == l.timekeeper() {
 		next = min(next, l.due)
 	}
 	return false, max(time.Microsecond, next-now), nil
@@ -223,10 +227,11 @@ func (l *Limiter) dispatch(now time.Duration, caller *waiter) {
 		w.signal()
 		head = l.head()
 	}
-	if head != nil && head != caller && (head != l.keeper || l.due < due) {
-		head.signal()
+	keeper := l.timekeeper()
+	if keeper != nil && keeper != caller && (keeper != l.keeper || l.due < due) {
+		keeper.signal()
 	}
-	l.keeper = head
+	l.keeper = keeper
 }
 
 // Left is what the service said last of its tighter window, less what was sent since, and when that window resets. It is -1 when unknown.
@@ -262,12 +267,24 @@ func (l *Limiter) first(p Priority) *waiter {
 	return l.queues[p][0]
 }
 
-// head is the call that keeps the time for all waiters.
+// head is the call that goes next.
 func (l *Limiter) head() *waiter {
 	if w := l.first(Interactive); w != nil {
 		return w
 	}
 	return l.first(Batch)
+}
+
+// timekeeper is the first call that waits by now. It keeps the time for all, also for one whose observer takes long.
+func (l *Limiter) timekeeper() *waiter {
+	for _, p := range [...]Priority{Interactive, Batch} {
+		for _, w := range l.queues[p] {
+			if !w.away {
+				return w
+			}
+		}
+	}
+	return nil
 }
 
 // ahead is the number of calls that will go before one in the queue: a batch call waits for all interactive ones, and gets every

@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,4 +69,51 @@ func TestAcquire_Refuses(t *testing.T) {
 		require.Zero(t, inFlight)
 		require.True(t, func() bool { time.Sleep(time.Minute); return l.Take(time.Now(), budget.Interactive, &p) }())
 	})
+}
+
+// An observer that takes long holds its own call, and not those behind it.
+func TestAcquire_SlowToldHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := budget.New(budget.Config{PerMinute: 2})
+		for range 2 {
+			p, err := l.Acquire(t.Context(), budget.Request{})
+			require.NoError(t, err)
+			l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.NoFigures})
+		}
+		began := time.Now()
+		told := make(chan time.Duration, 2)
+		go func() {
+			p, err := l.Acquire(t.Context(), budget.Request{MaxWait: time.Hour, Told: func(time.Duration) { time.Sleep(10 * time.Minute) }})
+			assert.NoError(t, err)
+			told <- time.Since(began)
+			l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.NoFigures})
+		}()
+		synctest.Wait()
+		p, err := l.Acquire(t.Context(), budget.Request{MaxWait: time.Hour})
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(began), 2*time.Minute)
+		l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.NoFigures})
+		require.Equal(t, 10*time.Minute, <-told)
+	})
+}
+
+// A call that is cancelled just as it is admitted returns its permit once: what Acquire hands out with an error is no permit.
+func TestAcquire_CancelledWhileAdmitted(t *testing.T) {
+	l := budget.New(budget.Config{PerMinute: 1})
+	var all sync.WaitGroup
+	for i := range 2000 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%500)*10*time.Microsecond)
+			defer cancel()
+			p, err := l.Acquire(ctx, budget.Request{MaxWait: time.Hour})
+			if err != nil {
+				assert.Zero(t, p)
+				return
+			}
+			l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.Observation{NotSent: true}})
+		})
+	}
+	all.Wait()
+	inFlight, _, _ := l.Own()
+	require.Zero(t, inFlight)
 }

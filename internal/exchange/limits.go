@@ -60,7 +60,7 @@ func (all *Limits) set(l *Limit, after time.Duration) {
 
 // tick makes the timer tick at that time at the latest.
 func (all *Limits) tick(at, now time.Time) {
-	if all.due.IsZero() || at.Before(all.due) {
+	if all.due.IsZero() || at.Before(all.due) || now.After(all.due) { // a due that is over is that of a clock which has ended, or ticks now
 		all.due = at
 		time.AfterFunc(at.Sub(now), all.check)
 	}

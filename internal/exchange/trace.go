@@ -118,6 +118,15 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 	return &t.hooks
 }
 
+// Untraced is the trace of a request that failed without one: an error of package net about connecting proves that nothing was sent, and
+// nothing else does.
+func Untraced() *Trace {
+	t := new(Trace)
+	t.asked.Store(true)
+	t.late.Store(true)
+	return t
+}
+
 func (t *Trace) wroteField(key string, _ []string) {
 	switch {
 	case t.dumped.Load() || t.stale.Load():

@@ -1,6 +1,9 @@
 package tests
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -150,4 +153,33 @@ func TestCreateAndStart_RepeatedByAGateway(t *testing.T) {
 		require.False(t, agent.Draft())
 		require.True(t, strings.EqualFold(agent.Name, heads.ListName))
 	})
+}
+
+// A key that is revoked between the two requests of a gateway rejects the second: another key does not send what the first may have done.
+func TestRepeatedByAGateway_KeyRevoked(t *testing.T) {
+	for o := range guardedByState() {
+		for via, sent := range map[bool]int{true: 1, false: 2} {
+			synctest.Test(t, func(t *testing.T) {
+				calls, posts := 0, 0
+				keys := func(context.Context) (string, error) {
+					calls++
+					return fmt.Sprint("key ", calls), nil
+				}
+				transport := RoundTrip(func(r *http.Request) (*http.Response, error) {
+					var more []string
+					if via {
+						more = []string{"Via", "1.1 cache (Varnish/7.1)"}
+					}
+					if posts++; posts == 1 {
+						return Respond(http.StatusUnauthorized, Envelope("UNAUTHORIZED"), more...), nil
+					}
+					return nil, io.ErrUnexpectedEOF
+				})
+				client := NewClient(t, transport, prospectkit.WithTokenSource(keys))
+				_, err := EveryCall[o.Name](t.Context(), client)
+				RequireUnknown(t, err)
+				require.Equal(t, sent, posts, o.Name)
+			})
+		}
+	}
 }

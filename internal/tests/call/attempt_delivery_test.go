@@ -219,8 +219,7 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 	})
 }
 
-// A free read is traced unless the attempt before it had a response: the retry tells that nothing was sent. Any
-// other call always is.
+// That nothing was sent is known of a free read without a trace, too, by the error of package net.
 func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
 	read := func(client *prospectkit.Client, info *prospectkit.Info) error {
 		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(info))
@@ -234,25 +233,23 @@ func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
 		_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{SavedSearchID: tests.ListID}, prospectkit.WithInfo(info))
 		return err
 	}
-	for first, calls := range map[string][]func(*prospectkit.Client, *prospectkit.Info) error{"unknown": {read}, "not sent": {write, paid}} {
-		for i, call := range calls {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Connection", "close") // no request meets it idle
-				_, _ = io.WriteString(w, tests.OneUser)
-			}))
-			client, err := prospectkit.New(server.URL+"/api/v1", "token", prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond}))
-			require.NoError(t, err)
-			require.NoError(t, read(client, new(prospectkit.Info)))
-			server.Close()
-			for _, first := range []string{first, "not sent"} {
-				var info prospectkit.Info
-				err := call(client, &info)
-				require.ErrorContains(t, err, "no connection to the service: ")
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				require.Len(t, info.Attempts, 3)
-				for n, want := range []string{first, "not sent", "not sent"} {
-					require.Equal(t, want, info.Attempts[n].Delivery, "%d, attempt %d", i, n+1)
-				}
+	for i, call := range []func(*prospectkit.Client, *prospectkit.Info) error{read, write, paid} { // the first has no trace
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "close") // no request meets it idle
+			_, _ = io.WriteString(w, tests.OneUser)
+		}))
+		client, err := prospectkit.New(server.URL+"/api/v1", "token", prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond}))
+		require.NoError(t, err)
+		require.NoError(t, read(client, new(prospectkit.Info)))
+		server.Close()
+		for range 2 {
+			var info prospectkit.Info
+			err := call(client, &info)
+			require.ErrorContains(t, err, "no connection to the service: ")
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Len(t, info.Attempts, 3)
+			for n, attempt := range info.Attempts {
+				require.Equal(t, "not sent", attempt.Delivery, "%d, attempt %d", i, n+1)
 			}
 		}
 	}
