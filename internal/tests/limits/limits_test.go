@@ -138,6 +138,20 @@ func TestTeammate(t *testing.T) {
 	}
 }
 
+// So do the pages that a walk reads ahead, however long they take.
+func TestTeammate_OfAWalk(t *testing.T) {
+	for _, m := range steady {
+		for _, latency := range []time.Duration{100 * time.Millisecond, time.Second, 2 * time.Second} {
+			got := run{model: m, processes: 1, goroutines: 1, walks: true, latency: latency, mate: 1}.average(t, 8)
+			name := fmt.Sprintf("pages of %s, %s: %s", latency, m, got)
+			t.Log(name)
+			require.LessOrEqual(t, got.mates(), 0.15, name)
+			require.LessOrEqual(t, got.refusals(), 0.04, name)
+			require.Zero(t, got.failed, name)
+		}
+	}
+}
+
 // A burst of calls does not wait for teammates who are not there, but for the last ones.
 func TestColdBurst(t *testing.T) {
 	require.GreaterOrEqual(t, run{model: first, processes: 1, goroutines: 200, length: 20 * time.Second}.do(t).early, 102)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -44,6 +46,7 @@ type run struct {
 	lost       float64       // share of responses that are lost
 	stray      time.Duration // when something in between refuses one request
 	thinks     time.Duration // between two calls
+	walks      bool          // instead of single calls, a walk with default options
 }
 
 // result is what a run came to.
@@ -124,6 +127,19 @@ func (w *world) play(t *testing.T) {
 }
 
 func (w *world) work(ctx context.Context, client *prospectkit.Client, process int) {
+	if w.walks {
+		for _, err := range client.Lists.All(ctx, prospectkit.ListsParams{Limit: 1}) {
+			w.mu.Lock()
+			if err == nil {
+				w.calls[process]++
+			} else if !errors.Is(err, context.DeadlineExceeded) {
+				w.result.failed++
+			}
+			w.mu.Unlock()
+			time.Sleep(w.thinks)
+		}
+		return
+	}
 	for ctx.Err() == nil {
 		began := time.Now()
 		var err error
@@ -152,7 +168,7 @@ func (w *world) work(ctx context.Context, client *prospectkit.Client, process in
 }
 
 // serve is the service, at a distance.
-func (w *world) serve(*http.Request) (*http.Response, error) {
+func (w *world) serve(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	trip := time.Duration(float64(w.latency) * math.Exp(w.spread*w.random.NormFloat64()))
 	lost := w.random.Float64() < w.lost
@@ -164,7 +180,14 @@ func (w *world) serve(*http.Request) (*http.Response, error) {
 	if lost {
 		return nil, tests.ErrBroken
 	}
-	return w.response(a, at), nil
+	resp := w.response(a, at)
+	if w.walks && !a.refused {
+		page, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		page = max(1, page)
+		resp.Body = io.NopCloser(strings.NewReader(fmt.Sprintf(`{"data":[{"id":"%024x","name":"%d","entityType":"contactList","contactsCount":0,"companiesCount":0,"folderId":null}],`+
+			`"pagination":{"currentPage":%d,"totalPages":100000,"totalRecords":100000}}`, page, page, page)))
+	}
+	return resp, nil
 }
 
 func (w *world) arrive() answer {
