@@ -17,6 +17,7 @@ type state struct {
 	limits  [3]int64 // by Window, 0 when unknown
 	learned [3]bool  // from the headers of a response: the limit is not the documented one
 	counts  [3]count
+	late    count     // requests without a response, which may yet be counted: figures need not know of them
 	sent    int64     // requests with a permit
 	open    int64     // of those, the ones without a result: they may be counted
 	figures [3]figure // by Window
@@ -63,6 +64,7 @@ const (
 func newState(c Config) state {
 	s := state{config: c, epoch: 1, possible: 1, heard: never, probed: never}
 	s.limits = [...]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)}
+	s.late.length = lateGrace
 	s.counts = [...]count{Minute: {length: time.Minute}, Day: {length: 24 * time.Hour}}
 	return s
 }
@@ -74,6 +76,7 @@ func (s *state) expire(now time.Duration) {
 	for w := range s.counts {
 		s.counts[w].expire(now)
 	}
+	s.late.expire(now)
 }
 
 // take asks for one request, which may leave a part of each window to others. It says when to ask again: only a response can change that.
@@ -136,7 +139,7 @@ func (s *state) unsure(now time.Duration) bool {
 // fits is when a window has room, by our own count and by the figures.
 func (s *state) fits(now time.Duration, w Window, ahead int64, polite bool) time.Duration {
 	c, f, limit := &s.counts[w], &s.figures[w], s.limits[w]
-	most, left := limit, f.left-s.open-ahead
+	most, left := limit, f.left-s.open-s.late.sum-ahead
 	if w == Minute && s.told && f.left == 0 && !s.shared(now) { // somebody may come, and find nothing in a minute that slides
 		most = max(1, limit-(limit+59)/60)
 	}
@@ -149,8 +152,12 @@ func (s *state) fits(now time.Duration, w Window, ahead int64, polite bool) time
 		rounds := (over - 1) / most
 		at = c.without(now, over-rounds*most) + time.Duration(min(rounds, farthest))*c.length
 	}
-	if now < f.reset && left < 1 && (w == Day || s.shared(now)) {
+	switch {
+	case now >= f.reset || left >= 1:
+	case w == Day || s.shared(now):
 		at = max(at, f.reset)
+	case s.late.sum > 0: // these keep their room
+		at = max(at, min(f.reset, s.late.without(now, 1-left)))
 	}
 	return at
 }
@@ -175,6 +182,7 @@ func (s *state) report(now time.Duration, p *Permit, o *Observation) {
 	counted := now
 	if o.Lost {
 		counted += lateGrace
+		s.late.add(now, n)
 	}
 	s.counts[Minute].add(counted, n)
 	s.counts[Day].add(counted, n)
