@@ -2,8 +2,8 @@ package tests
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -271,7 +270,7 @@ func (p *retryPlay) client(transport *http.Transport, token string) (*prospectki
 	}
 	switch p.failure.Needs {
 	case retrydata.ClosedPort:
-		transport.DialContext = DialError(syscall.ECONNREFUSED)
+		transport.DialContext = DialError(errors.New("connection refused"))
 	case retrydata.TLS:
 		scheme = "https"
 	case retrydata.Bound:

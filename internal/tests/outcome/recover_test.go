@@ -2,13 +2,13 @@ package outcome_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net"
 	"net/http"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,7 +151,7 @@ func TestRecover_Nothing(t *testing.T) {
 			var read []string
 			other := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				read = append(read, r.Method+" "+r.URL.Path)
-				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED} // which is no error of Recover
+				return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")} // which is no error of Recover
 			}), prospectkit.WithJournal(j), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			r, err = other.Recover(t.Context())
 			require.NoError(t, err)
