@@ -165,7 +165,7 @@ func TestRepeatedByAGateway_KeyRevoked(t *testing.T) {
 					calls++
 					return fmt.Sprint("key ", calls), nil
 				}
-				transport := RoundTrip(func(r *http.Request) (*http.Response, error) {
+				transport := RoundTrip(func(*http.Request) (*http.Response, error) {
 					var more []string
 					if via {
 						more = []string{"Via", "1.1 cache (Varnish/7.1)"}
