@@ -14,7 +14,9 @@ var kindOp = map[string]string{
 }
 
 // each is what a watched contact or a delivered result costs.
-func (ws *workspace) each(a *Agent) int64 { return ws.sb.prices[kindOp[a.Type]] }
+func (ws *workspace) each(a *Agent) int64 {
+	return ws.sb.prices[kindOp[a.Type]] + int64(ws.spec(a).enriched)*ws.sb.plan.Enrichment
+}
 
 // watchable are the contacts of the sources that have a social-network URL, each once.
 func (ws *workspace) watchable(s *agentSpec) (rows []json.RawMessage) {
@@ -51,6 +53,12 @@ func (ws *workspace) plannedRun(a *Agent) (units, results int) {
 	const unbounded = 1 << 62
 	spec := ws.spec(a)
 	results = ws.sb.plan.Results
+	if spec.perRun > 0 {
+		results = min(results, spec.perRun)
+	}
+	if spec.cap > 0 {
+		results = max(0, min(results, spec.cap-a.Delivered))
+	}
 	if a.Type == PeopleWatcher {
 		units = ws.affords(a, len(ws.watchable(spec)), 0, unbounded)
 		return units, min(results, units)

@@ -196,6 +196,43 @@ func TestCompaniesGoToACompanyList(t *testing.T) {
 	require.Contains(t, body["data"].([]any)[0], "domain")
 }
 
+// The cap and the flags of a discovery: here under the names that a test gives them.
+func TestFieldsWithoutANameCanBeNamed(t *testing.T) {
+	plan := sandbox.AgentPlan{Fields: sandbox.AgentFields{ResultsPerRun: "perRun", ResultCap: "most", Phone: "phone", WorkEmail: "mail"}, Results: 70, Every: time.Second}
+	sb := sandbox.New(t, watched(), manual(), sandbox.Agents(plan))
+	c := inPlace(t, sb)
+	for field, bad := range map[string][]any{"perRun": {0, -50, 49, 51, "50"}, "most": {0, 1.5}, "phone": {"yes", 1}, "mail": {nil}} {
+		for _, value := range bad {
+			param, _ := c.do("POST", discovery, with(finder(), object{field: value})).fails(422, "VALIDATION_FAILED")
+			require.Equal(t, field, param)
+		}
+	}
+	c.do("POST", discovery, with(finder(), object{"perRun": 50, "most": 60, "phone": true, "mail": true, "start": true})).ok(201)
+	require.Equal(t, []int64{-3}, amounts(sb), "one for the contact and one for each flag")
+	sb.Advance(time.Hour)
+	require.Len(t, sb.Ledger(), 50)
+	sb.Advance(24 * time.Hour)
+	require.Len(t, sb.Ledger(), 60, "the cap holds over all runs")
+}
+
+// The cap and the flags exist for watchers too, the cap for monitors.
+func TestCapAndFlagsOfTheOtherKinds(t *testing.T) {
+	plan := sandbox.AgentPlan{Fields: sandbox.AgentFields{ResultCap: "most", Phone: "phone", WorkEmail: "mail"}, Enrichment: 3}
+	price := sandbox.WithPrices(sandbox.Prices{"agents.create-people-watcher": 7})
+	sb := sandbox.New(t, watched(), manual(), price, sandbox.Agents(plan))
+	c := inPlace(t, sb)
+	c.do("POST", watchers, with(watcher(), object{"most": 0})).fails(422, "VALIDATION_FAILED")
+	c.do("POST", watchers, with(watcher(), object{"mail": "yes"})).fails(422, "VALIDATION_FAILED")
+	c.do("POST", monitors, with(monitor(), object{"most": 0})).fails(422, "VALIDATION_FAILED")
+
+	c.do("POST", watchers, with(watcher(), object{"most": 1, "phone": true, "mail": true, "start": true})).ok(201)
+	require.Equal(t, []int64{-2 * (7 + 3 + 3)}, amounts(sb), "two people, each with both extras")
+	c.do("POST", monitors, with(monitor(), object{"most": 2, "start": true})).ok(201)
+	sb.Advance(time.Hour)
+	require.Len(t, sb.Rows(sb.Agents()[0].ListID), 2)
+	require.Len(t, sb.Rows(sb.Agents()[1].ListID), 1)
+}
+
 func TestAgentsExpireFailAndPause(t *testing.T) {
 	sb := sandbox.New(t, watched(), manual(), sandbox.Credits(100_000), sandbox.WithRoute("agents.pause", pauseRoute))
 	c := inPlace(t, sb)

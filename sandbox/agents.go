@@ -58,15 +58,17 @@ type Agent struct {
 
 // AgentPlan sets the undocumented behavior of agents. The zero value means the defaults.
 type AgentPlan struct {
-	Results    int                 // that a run finds; default 5, negative is none
+	Results    int                 // that a run finds, before any cap; default 5, negative is none
 	Every      time.Duration       // between two results; default a minute
 	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
+	Fields     AgentFields
+	Enrichment int64 // credits that each flag of Fields adds to the price of a contact; default 1
 }
 
 // Agents changes the undocumented behavior of agents.
 func Agents(plan AgentPlan) Option {
-	if plan.Every < 0 {
-		return mistaken("Agents: the time between two results is negative")
+	if plan.Every < 0 || plan.Enrichment < 0 {
+		return mistaken("Agents: the time between two results, or the price of an enrichment, is negative")
 	}
 	return always(func(sb *Sandbox) { sb.plan = plan.complete() })
 }
@@ -74,6 +76,7 @@ func Agents(plan AgentPlan) Option {
 func (p AgentPlan) complete() AgentPlan {
 	p.Results = max(0, cmp.Or(p.Results, 5))
 	p.Every = cmp.Or(p.Every, time.Minute)
+	p.Enrichment = cmp.Or(p.Enrichment, 1)
 	words := maps.Clone(vocabularies)
 	maps.Copy(words, p.Vocabulary)
 	p.Vocabulary = words
@@ -106,7 +109,7 @@ func (ws *workspace) spec(a *Agent) *agentSpec {
 		if len(a.Config) > 0 {
 			var body fields
 			_ = json.Unmarshal(a.Config, &body) // it is an object
-			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{})
+			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{}, ws.sb.plan.Fields)
 		}
 		ws.specs[string(a.Config)] = s
 	}
@@ -172,7 +175,7 @@ func (ws *workspace) record(a *Agent) object {
 func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
-		spec := readSpec(kind, body, c.now)
+		spec := readSpec(kind, body, c.now, c.sb.plan.Fields)
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if !body.has("expirationDate") {
@@ -264,7 +267,7 @@ func (c *call) adjustAgent() response {
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, next, c.now)
+	spec := readSpec(a.Type, next, c.now, c.sb.plan.Fields)
 	next.valid()
 	if spec.name != a.Name {
 		c.nameFree(strings.TrimSpace(spec.name))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,14 @@ const (
 	PeopleWatcher   = "people-watcher"
 	WebMonitor      = "web-monitor"
 )
+
+// AgentFields are names that your application uses for documented fields whose names are undocumented. Without a name, the field is kept and
+// has no effect.
+type AgentFields struct {
+	ResultsPerRun    string // of a person discovery: a positive multiple of 50
+	ResultCap        string // of any kind: the results of all runs, at least 1
+	Phone, WorkEmail string // flags of a person discovery or a people watcher: each adds AgentPlan.Enrichment to the price of a contact
+}
 
 // agentFilter is a filter of a person discovery that holds something.
 type agentFilter struct {
@@ -36,6 +45,9 @@ type agentSpec struct {
 	prompt    string
 	period    string
 	filters   []agentFilter
+	perRun    int // results; zero is no limit
+	cap       int // results of all runs, likewise
+	enriched  int // flags that are set
 }
 
 const (
@@ -43,13 +55,14 @@ const (
 	maxFrequency                   = 90
 	longestPrompt                  = 2000
 	maxPages                       = 100
+	resultsMultiple                = 50
 )
 
 // periods are how often a web monitor searches.
 var periods = map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
 
 // readSpec reads the fields of a creation, in their documented order.
-func readSpec(kind string, body *form, now time.Time) agentSpec {
+func readSpec(kind string, body *form, now time.Time, names AgentFields) agentSpec {
 	s := agentSpec{kind: kind}
 	s.name = body.required("listName")
 	if body.has("listName") && strings.TrimSpace(s.name) == "" {
@@ -74,6 +87,7 @@ func readSpec(kind string, body *form, now time.Time) agentSpec {
 	if body.has("maxCreditSpend") {
 		s.maxSpend = int64(body.integer("maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
 	}
+	s.readNamed(body, names)
 	if kind == PersonDiscovery {
 		s.readFilters(body, "", body.fields)
 		if len(s.filters) == 0 {
@@ -114,6 +128,24 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 		body.fail(name, "has to be in the future")
 	}
 	s.expires = day
+}
+
+// readNamed reads the fields that only the test has a name for.
+func (s *agentSpec) readNamed(body *form, names AgentFields) {
+	sent := func(name string) bool { return name != "" && body.has(name) }
+	if s.kind == PersonDiscovery && sent(names.ResultsPerRun) {
+		if s.perRun = body.integer(names.ResultsPerRun, 1, math.MaxInt32, resultsMultiple); s.perRun%resultsMultiple != 0 {
+			body.fail(names.ResultsPerRun, "has to be a multiple of %d", resultsMultiple)
+		}
+	}
+	if sent(names.ResultCap) {
+		s.cap = body.integer(names.ResultCap, 1, math.MaxInt32, 0)
+	}
+	for _, name := range []string{names.Phone, names.WorkEmail} {
+		if s.kind != WebMonitor && sent(name) && body.flag(name) {
+			s.enriched++
+		}
+	}
 }
 
 // readFilters reads every array as a filter, at any depth.

@@ -28,7 +28,7 @@ func (realClock) Sleep(ctx context.Context, d time.Duration) error {
 	return waits.Sleep(ctx, max(0, d))
 }
 
-// NewScaledClock runs n times faster than the machine: at 60, a minute window lasts a second. It starts at the present.
+// NewScaledClock runs n times faster than the machine: at 60, a minute window lasts a second. It starts at the present, and panics unless n is positive.
 func NewScaledClock(n float64) Clock {
 	if !(n > 0) {
 		panic("sandbox: a clock cannot run at this scale")

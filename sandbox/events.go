@@ -8,7 +8,7 @@ import (
 // Event is something that happened by the clock.
 type Event struct {
 	Time    time.Time `json:"time"`
-	Kind    string    `json:"kind"`    // such as "key expired" or "list visible"
+	Kind    string    `json:"kind"`    // such as "agent expired" or "list visible"
 	Subject string    `json:"subject"` // an id or a name, never a token
 }
 

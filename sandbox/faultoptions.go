@@ -40,17 +40,17 @@ func turns(valid bool, turn func(n int) bool, words string, args ...any) FaultOp
 	}, words, args...)
 }
 
-// Nth affects only the nth matching request after [Sandbox.Fail], counted from one, of all keys and workspaces together.
+// Nth affects only the nth matching request after [Sandbox.Fail], counted from 1, of all keys and workspaces together.
 func Nth(n int) FaultOption {
 	return turns(n > 0, func(i int) bool { return i == n }, "request %d", n)
 }
 
-// First affects the first n matching requests after [Sandbox.Fail].
+// First affects the first n matching requests after [Sandbox.Fail], with n at least 1.
 func First(n int) FaultOption {
 	return turns(n > 0, func(i int) bool { return i <= n }, "the first %d", n)
 }
 
-// Every affects each nth matching request.
+// Every affects each nth matching request, with n at least 1.
 func Every(n int) FaultOption {
 	return turns(n > 0, func(i int) bool { return i%n == 0 }, "every %d", n)
 }
@@ -87,17 +87,17 @@ func Status(status int, code string) FaultOption {
 	return instead(slices.Contains(known.Statuses, status), rule, response{status: status, code: code}, "%d %s", status, code)
 }
 
-// FutureCode returns an undocumented error code, as a later version of the service may.
+// FutureCode returns an undocumented error code, as a later version of the service may, with a status of 400 to 599.
 func FutureCode(status int, code string) FaultOption {
 	_, known := op.CodeByName(code)
 	return instead(!known && code != "" && status >= 400 && status <= 599, "FutureCode needs an error status and an undocumented code",
 		response{status: status, code: code}, "%d %s", status, code)
 }
 
-// RawBody returns this status and body, declared as JSON, in place of the service.
+// RawBody returns this status, 200 to 599, and body, declared as JSON, in place of the service. With 204 and 304 there is no body.
 func RawBody(status int, body string) FaultOption { return raw(status, "application/json", body) }
 
-// HTML returns a page, as a proxy in front of the service does when it fails.
+// HTML returns a page with a status of 200 to 599, other than 204 and 304, as a proxy in front of the service does when it fails.
 func HTML(status int) FaultOption {
 	page := fmt.Sprintf("<html><head><title>%d %s</title></head><body><h1>%[1]d %[2]s</h1></body></html>\n", status, http.StatusText(status))
 	return raw(status, "text/html; charset=utf-8", page)
@@ -108,7 +108,7 @@ func raw(status int, contentType, body string) FaultOption {
 		response{status: status, header: http.Header{"Content-Type": {contentType}}, body: []byte(body)}, "%d %s", status, contentType)
 }
 
-// Redirect sends the client to another location.
+// Redirect sends the client to another location, in place of the service, with a status of 300 to 399 other than 304.
 func Redirect(status int, location string) FaultOption {
 	header := http.Header{"Location": {location}, "Content-Type": {"text/plain"}}
 	return instead(status >= 300 && status <= 399 && status != http.StatusNotModified, "is not a redirect",
@@ -129,7 +129,7 @@ func Latency(d time.Duration) FaultOption {
 	return option(d > 0, "has to be positive", func(f *Fault) { f.latency = d }, "latency %v", d)
 }
 
-// Stall pauses between the headers and the body.
+// Stall pauses between the headers and the body. The service has applied the request.
 func Stall(d time.Duration) FaultOption {
 	return option(d > 0, "has to be positive", func(f *Fault) { f.stall = d }, "stall %v", d)
 }
@@ -157,7 +157,7 @@ func Refuse() FaultOption { return cutting(dropRefuse, "refused") }
 // Reset makes a cut a reset by the peer. Alone, it cuts before anything is applied.
 func Reset() FaultOption { return does(func(f *Fault) { f.reset = true }, "reset") }
 
-// Truncate cuts the connection after n bytes of the body. The service has applied the request.
+// Truncate cuts the connection after n bytes of the body, with n at least 0. The service has applied the request.
 func Truncate(n int) FaultOption {
 	return option(n >= 0, "is negative", func(f *Fault) { f.truncate = func(int64) int64 { return int64(n) } }, "truncated after %d", n)
 }
@@ -165,7 +165,7 @@ func Truncate(n int) FaultOption {
 // halved cuts the connection in the middle of the body.
 var halved = does(func(f *Fault) { f.truncate = func(length int64) int64 { return length / 2 } }, "truncated in the middle")
 
-// Oversized lengthens the body to n bytes, with white space at its end.
+// Oversized lengthens the body to n bytes, at least 1, with white space at its end. A longer one stays.
 func Oversized(n int64) FaultOption {
 	return option(n > 0, atLeast1, func(f *Fault) { f.oversize = n }, "oversized to %d", n)
 }
@@ -178,7 +178,7 @@ func Resent() FaultOption {
 	}, "sent twice")
 }
 
-// CapTotals lets the totals of lists and rows count at most n records. The pages beyond them are there.
+// CapTotals lets the totals of lists and rows count at most n records, with n at least 1. The pages beyond them are there.
 func CapTotals(n int) FaultOption {
 	return option(n > 0, atLeast1, func(f *Fault) { f.cap = &n }, "totals of at most %d", n)
 }

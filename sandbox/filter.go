@@ -160,7 +160,7 @@ var filterKeys = func() map[string]func(key string, raw json.RawMessage) test {
 	return keys
 }()
 
-// object reads the value of a key that has to be an object.
+// objectOf reads the value of a key that has to be an object.
 func objectOf(key string, raw json.RawMessage) (form fields) {
 	if !isObject(raw) || json.Unmarshal(raw, &form) != nil {
 		badFilters("%s has to be an object", key)

@@ -112,23 +112,24 @@ func (k *kind[T]) put(tx *Tx, fields json.RawMessage) (id string) {
 }
 
 // store makes an object of what is there, which has the id or is new and empty, and keeps it if it is valid.
-func (k *kind[T]) store(tx *Tx, what, id string, apply func(*T) error) string {
-	err := tx.do(func(now time.Time) error {
-		old, next := k.find(tx.ws, id), *new(T)
+func (k *kind[T]) store(tx *Tx, what, wanted string, apply func(*T) error) (id string) {
+	tx.do(what, func(now time.Time) error {
+		old, next := k.find(tx.ws, wanted), *new(T)
 		if old != nil {
 			next = copied(*old)
 		}
 		if err := apply(&next); err != nil {
 			return err
 		}
-		whole := tx.ws.snapshot(false)
-		seeds := k.seeds(&whole)
-		if i := slices.Index(k.in(tx.ws), old); i >= 0 {
-			(*seeds)[i] = next
-		} else {
-			*seeds = append(*seeds, next)
-		}
-		if err := (State{Workspaces: []Workspace{whole}}).Validate(); err != nil {
+		err := tx.valid(func(whole *Workspace) {
+			seeds := k.seeds(whole)
+			if i := slices.Index(k.in(tx.ws), old); i >= 0 {
+				(*seeds)[i] = next
+			} else {
+				*seeds = append(*seeds, next)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		eachID(&next, func(_ string, id *string) { tx.ws.seen(*id) })
@@ -145,10 +146,6 @@ func (k *kind[T]) store(tx *Tx, what, id string, apply func(*T) error) string {
 		id = idOf(old)
 		return nil
 	})
-	if err != nil {
-		tx.sb.misuse("Tx.%s: %v", what, err)
-		return ""
-	}
 	return id
 }
 

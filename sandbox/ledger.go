@@ -39,8 +39,7 @@ func (tx *Tx) AddCredits(n int64, reason string) {
 
 // price is what n rows cost. It ends the request if the balance is too low, so call it before any effect.
 func (c *call) price(n int) int64 {
-	each := c.sb.prices[c.op.Name]
-	return c.costs(n, each)
+	return c.costs(n, c.sb.prices[c.op.Name])
 }
 
 func (c *call) costs(n int, each int64) int64 {

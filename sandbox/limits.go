@@ -66,8 +66,8 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 		q = &quota{}
 		limit := sb.limits.surfaces[surface]
 		for _, w := range []window{
-			{name: "minute", length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
-			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
+			{length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
 		} {
 			if w.limit > 0 {
 				q.windows = append(q.windows, &w)
@@ -121,7 +121,6 @@ func seconds(d time.Duration) int {
 
 // window counts requests. A fixed one starts at its first request; a sliding one remembers every request.
 type window struct {
-	name    string
 	length  time.Duration
 	limit   int
 	sliding bool

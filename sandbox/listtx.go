@@ -10,10 +10,8 @@ import (
 
 // CreateList adds a list and returns its id.
 func (tx *Tx) CreateList(l List) (id string) {
-	err := tx.do(func(now time.Time) error {
-		whole := tx.ws.snapshot(false)
-		whole.Lists = append(whole.Lists, l)
-		if err := (State{Workspaces: []Workspace{whole}}).Validate(); err != nil {
+	tx.do("CreateList", func(now time.Time) error {
+		if err := tx.valid(func(whole *Workspace) { whole.Lists = append(whole.Lists, l) }); err != nil {
 			return err
 		}
 		if l.CreatedAt.IsZero() {
@@ -23,9 +21,6 @@ func (tx *Tx) CreateList(l List) (id string) {
 		id = tx.sb.addList(tx.ws, l).ID
 		return nil
 	})
-	if err != nil {
-		tx.sb.misuse("Tx.CreateList: %v", err)
-	}
 	return id
 }
 

@@ -45,7 +45,7 @@ func WithClock(c Clock) Option {
 	return always(func(sb *Sandbox) { sb.clock = c })
 }
 
-// Credits gives every workspace this balance, whatever the seed says.
+// Credits gives every workspace of the seed this balance, zero or more, whatever the seed says.
 func Credits(n int64) Option {
 	if n < 0 {
 		return mistaken("Credits: %d is negative", n)
@@ -71,7 +71,7 @@ var defaultPrices = Prices{
 	"search.save-to-list":            1,
 }
 
-// WithPrices sets prices; the others keep their values.
+// WithPrices sets prices of zero or more, of operations that may spend credits. The others keep their values.
 func WithPrices(prices Prices) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for name, price := range prices {

@@ -52,8 +52,8 @@ type Sandbox struct {
 }
 
 // New makes a sandbox. With a test, a problem of the sandbox fails the test: a fault that never fired, a broken invariant, a mistake in
-// the use of the sandbox. If t is nil, [Sandbox.Problems] returns the problems,
-// except that of a fault that never fired, and a mistake panics.
+// the use of the sandbox. If t is nil, [Sandbox.Problems] returns broken invariants, a fault that never fired is not reported, and a mistake
+// panics.
 //
 // It starts nothing and opens nothing, so there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {

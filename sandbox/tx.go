@@ -21,27 +21,36 @@ type Tx struct {
 // Do makes changes as a teammate.
 func (w *Tenant) Do(act func(*Tx)) { act(&Tx{sb: w.sb, ws: w.ws}) }
 
-// do makes one change.
-func (tx *Tx) do(apply func(now time.Time) error) error {
-	now := tx.sb.enter()
-	defer tx.sb.mu.Unlock()
-	err := apply(now)
-	if err == nil {
-		tx.ws.version++
+// do makes one change, or reports why it cannot.
+func (tx *Tx) do(what string, apply func(now time.Time) error) {
+	err := func() error {
+		now := tx.sb.enter()
+		defer tx.sb.mu.Unlock()
+		err := apply(now)
+		if err == nil {
+			tx.ws.version++
+		}
+		return err
+	}()
+	if err != nil {
+		tx.sb.misuse("Tx.%s: %v", what, err)
 	}
-	return err
 }
 
 func (tx *Tx) change(what string, apply func(now time.Time) bool) {
-	err := tx.do(func(now time.Time) error {
+	tx.do(what, func(now time.Time) error {
 		if !apply(now) {
 			return errors.New("nothing has this id or name, or it is not in a state for that")
 		}
 		return nil
 	})
-	if err != nil {
-		tx.sb.misuse("Tx.%s: %v", what, err)
-	}
+}
+
+// valid says what would be wrong with the workspace after a change.
+func (tx *Tx) valid(change func(*Workspace)) error {
+	whole := tx.ws.snapshot(false)
+	change(&whole)
+	return State{Workspaces: []Workspace{whole}}.Validate()
 }
 
 // Put changes the fields of the object that has the id in fields, or adds an object, and returns its id. The kinds are those of

@@ -71,7 +71,7 @@ func isMissing(err error) bool {
 		return e.ErrorCode == missingCode
 	}
 	e, ok := errors.AsType[*github.ErrorResponse](err)
-	return ok && e.Response.StatusCode == http.StatusNotFound || errors.Is(err, errDropped)
+	return ok && e.Response.StatusCode == http.StatusNotFound
 }
 
 // hand is the program by hand with a decoder.
@@ -105,14 +105,9 @@ func decodeStream(res *http.Response, out any) error { return json.NewDecoder(re
 // decodeV2 is encoding/json/v2, which Go has since 1.27.
 var decodeV2 func(res *http.Response, out any) error
 
-var errDropped = errors.New("an error that nobody has read")
-
 // drop decodes nothing.
 func drop(res *http.Response, _ any) error {
 	_, err := io.Copy(io.Discard, res.Body)
-	if err == nil && res.StatusCode != http.StatusOK {
-		return errDropped
-	}
 	return err
 }
 

@@ -39,6 +39,18 @@ func people(n int) (rows []sandbox.Row) {
 	return rows
 }
 
+// berlin is a list of people, and what copies it into a file.
+func berlin(t *testing.T, n int) (sb *sandbox.Sandbox, client *prospectkit.Client, listID, file string) {
+	t.Helper()
+	sb = sandbox.New(t, sandbox.NoLimits())
+	sb.Do(func(tx *sandbox.Tx) {
+		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(n)...)})
+	})
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	return sb, client, listID, filepath.Join(t.TempDir(), "copy.db")
+}
+
 // isCopy says how the database differs from the first list of the sandbox.
 func isCopy(ctx context.Context, sb *sandbox.Sandbox, file string) error {
 	wanted := map[string]string{}
@@ -122,14 +134,7 @@ func rowIDs(sb *sandbox.Sandbox, listID string) (ids []string) {
 // both agree, it goes.
 func TestOneFactDropsNothing(t *testing.T) {
 	for _, shown := range []int{0, 10_000} {
-		sb := sandbox.New(t, sandbox.NoLimits())
-		var listID string
-		sb.Do(func(tx *sandbox.Tx) {
-			listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(12_501)...)})
-		})
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-		require.NoError(t, err)
-		file := filepath.Join(t.TempDir(), "copy.db")
+		sb, client, listID, file := berlin(t, 12_501)
 		run := func() int {
 			require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 			return held(t.Context(), t, file)
@@ -160,14 +165,7 @@ func held(ctx context.Context, t require.TestingT, file string) (n int) {
 
 // A run changes the rows that have changed, and no other one: a trigger, or what replicates the database, sees nothing else.
 func TestOnlyChanges(t *testing.T) {
-	sb := sandbox.New(t, sandbox.NoLimits())
-	var listID string
-	sb.Do(func(tx *sandbox.Tx) {
-		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)})
-	})
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "copy.db")
+	sb, client, listID, file := berlin(t, 1200)
 	run := func() (changes int) {
 		require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 		db, err := sql.Open("sqlite", file)
@@ -201,14 +199,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // What a walk has not shown, although the totals count it, stays in the copy, also if the list counts one less, too.
 func TestMissing(t *testing.T) {
-	sb := sandbox.New(t, sandbox.NoLimits())
-	var listID string
-	sb.Do(func(tx *sandbox.Tx) {
-		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(2500)...)})
-	})
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "copy.db")
+	sb, client, listID, file := berlin(t, 2500)
 	require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 	last, err := json.Marshal(sb.Rows(listID)[2001:])
 	require.NoError(t, err)
@@ -222,28 +213,18 @@ func TestMissing(t *testing.T) {
 
 // A run that begins before another has ended, as those of a schedule may, is refused: the older one may store what it has read before.
 func TestOneRunAtATime(t *testing.T) {
-	sb := sandbox.New(t, sandbox.NoLimits())
-	var listID string
-	sb.Do(func(tx *sandbox.Tx) {
-		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(3)...)})
-	})
-	file, reading, proceed := filepath.Join(t.TempDir(), "copy.db"), make(chan bool), make(chan bool)
-	run := func(opts ...prospectkit.ClientOption) error {
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
-		require.NoError(t, err)
-		return copyList(t.Context(), client.Lists, listID, file)
-	}
-	first := make(chan error)
-	go func() {
-		first <- run(prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
-			resp, err := sb.Transport().RoundTrip(r)
-			reading <- true
-			<-proceed
-			return resp, err
-		})))
-	}()
+	sb, client, listID, file := berlin(t, 3)
+	first, reading, proceed := make(chan error), make(chan bool), make(chan bool)
+	slow, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := sb.Transport().RoundTrip(r)
+		reading <- true
+		<-proceed
+		return resp, err
+	})))
+	require.NoError(t, err)
+	go func() { first <- copyList(t.Context(), slow.Lists, listID, file) }()
 	<-reading
-	require.ErrorContains(t, run(prospectkit.WithTransport(sb.Transport())), "locked")
+	require.ErrorContains(t, copyList(t.Context(), client.Lists, listID, file), "locked")
 	for ended := false; !ended; {
 		select {
 		case proceed <- true:
@@ -254,7 +235,7 @@ func TestOneRunAtATime(t *testing.T) {
 		}
 	}
 	require.NoError(t, isCopy(t.Context(), sb, file))
-	require.NoError(t, run(prospectkit.WithTransport(sb.Transport())))
+	require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 }
 
 // Whatever fails, wherever the program is stopped, and whatever a teammate changes between two requests, the runs after it complete the copy. A
