@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/clock"
@@ -408,7 +409,7 @@ func (e *Error) clean(c *call, body []byte) {
 		e.Code = Code(secrets.Clean(string(e.Code), maxName))
 	}
 	fields := []*string{&e.ContentType, &e.Message, &e.Param, &e.DocURL, &e.RequestID}
-	if e.Body, _ = secrets.Body(body, redact.MaxText); e.Body == string(body) && !strings.Contains(e.Body, `\`) {
+	if e.Body, _ = secrets.Body(body, redact.MaxText); e.Body == string(body) && utf8.Valid(body) && !strings.Contains(e.Body, `\`) {
 		fields = fields[:1] // the others stand in the body, as they are
 	}
 	for _, field := range fields {

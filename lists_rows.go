@@ -137,7 +137,8 @@ type RowSource interface {
 // as the source, it decodes pages directly.
 //
 // A row that does not fit ends the range with an [*Error] whose RowID names it. The rows before it come first, and a checkpoint that is
-// taken after the error goes on behind it.
+// taken after the error goes on behind it. The rows of a page share memory, and so does what their pointers point to: runtime.SetFinalizer
+// accepts neither.
 //
 // Errors: those of [ListsService.Rows].
 //

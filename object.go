@@ -218,12 +218,14 @@ func (o Object) BoolOK(path string) (value, ok bool) {
 }
 
 // Time returns the timestamp at a path.
-func (o Object) Time(path string) time.Time { return jsonscan.Time([]byte(o.Text(path))) }
+func (o Object) Time(path string) time.Time {
+	t, _ := o.TimeOK(path)
+	return t
+}
 
 // TimeOK returns the timestamp at a path, and whether there is one.
 func (o Object) TimeOK(path string) (time.Time, bool) {
-	t, err := time.Parse(time.RFC3339Nano, o.Text(path))
-	return t.UTC(), err == nil
+	return jsonscan.Time([]byte(o.Text(path)))
 }
 
 // MarshalJSON returns the text of the service, or null.

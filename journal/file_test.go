@@ -397,11 +397,14 @@ func (g *errgroup) wait(t *testing.T) {
 	require.NoError(t, g.err())
 }
 
-// gated opens a journal whose fsyncs wait until the gate is closed.
-func gated(t *testing.T) (*FileJournal, *disk, chan struct{}) {
+// gated opens a journal with these tickets, whose fsyncs wait until the gate is closed.
+func gated(t *testing.T, ids ...string) (*FileJournal, *disk, chan struct{}) {
 	t.Helper()
 	on, gate := newDisk(nil), make(chan struct{})
 	j := on.open(t)
+	for _, id := range ids {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
 	on.gate = func() { <-gate }
 	return j, on, gate
 }
@@ -430,11 +433,7 @@ func TestFile_OneSyncForMany(t *testing.T) {
 
 func TestFile_EndedWaitsForNoSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, on, gate := gated(t)
-		pass := on.gate
-		on.gate = nil
-		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-		on.gate = pass
+		j, on, gate := gated(t, "a")
 		var all errgroup
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
 		synctest.Wait()

@@ -278,11 +278,7 @@ func TestFile_CancelledWhileItIsStored(t *testing.T) {
 // Close waits for its turn. What came meanwhile is not lost: an outcome is written, a ticket is refused.
 func TestFile_CloseWhileItIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, on, gate := gated(t)
-		pass := on.gate
-		on.gate = nil
-		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-		on.gate = pass
+		j, on, gate := gated(t, "a")
 		var all, refused errgroup
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
 		synctest.Wait()

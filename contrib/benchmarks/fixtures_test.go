@@ -43,7 +43,7 @@ func moment(r *rand.Rand) string {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(r.Int64N(int64(300 * 24 * time.Hour)))).Format("2006-01-02T15:04:05.000Z")
 }
 
-// beginRow is what both kinds of rows have first.
+// beginRow is what all kinds of rows have first.
 func beginRow(r *rand.Rand, i int) (begin, handle string) {
 	first := pick(r, "Ada", "Bruno", "Chidi", "Dagmar", "Elif", "Farid", "Grace", "Hiro", "Inês", "Jürgen", "Katarzyna", "Luca", "Zoë")
 	last := pick(r, "Albrecht", "Brown", "Castillo", "Dubois", "Eriksson", "Fernández", "Grünwald", "Haddad", "Ito", "Jankowski", "O'Neill")

@@ -25,23 +25,28 @@ func (w *work) run(ctx context.Context, c session, n int, s *sum) error {
 	return w.peer(ctx, c.get, n, s)
 }
 
+// pages reads all pages of a list through a get, into rows of a type.
+func pages[T any](list string, see func(row *T, s *sum)) func(ctx context.Context, call get, n int, s *sum) error {
+	return func(ctx context.Context, call get, n int, s *sum) error {
+		for number := range n {
+			var p struct {
+				Data []T `json:"data"`
+			}
+			if err := call(ctx, pagePath(list, number+1), &p); err != nil {
+				return err
+			}
+			for i := range p.Data {
+				see(&p.Data[i], s)
+			}
+		}
+		return nil
+	}
+}
+
 // rows is the work of reading all rows of a list into a type.
 func rows[T any](list string) work {
 	return work{
-		peer: func(ctx context.Context, call get, n int, s *sum) error {
-			for number := range n {
-				var p struct {
-					Data []T `json:"data"`
-				}
-				if err := call(ctx, pagePath(list, number+1), &p); err != nil {
-					return err
-				}
-				for i := range p.Data {
-					s.add(&p.Data[i])
-				}
-			}
-			return nil
-		},
+		peer: pages(list, func(row *T, s *sum) { s.add(row) }),
 		ours: func(ctx context.Context, client *prospectkit.Client, _ int, s *sum) error {
 			for row, err := range prospectkit.RowsOf[T](ctx, client.Lists, list, prospectkit.RowsParams{}) {
 				if err != nil {
@@ -58,22 +63,11 @@ func rows[T any](list string) work {
 func kept(list string) work {
 	type kept struct{ Email, Title, Owner, Country string }
 	return work{
-		peer: func(ctx context.Context, call get, n int, s *sum) error {
-			for number := range n {
-				var p struct {
-					Data []map[string]any `json:"data"`
-				}
-				if err := call(ctx, pagePath(list, number+1), &p); err != nil {
-					return err
-				}
-				for _, row := range p.Data {
-					text := func(in map[string]any, key string) string { text, _ := in[key].(string); return text }
-					address, _ := row["address"].(map[string]any)
-					s.add(kept{text(row, "email"), text(row, "jobTitle"), text(row, "owner"), text(address, "country")})
-				}
-			}
-			return nil
-		},
+		peer: pages(list, func(row *map[string]any, s *sum) {
+			text := func(in map[string]any, key string) string { text, _ := in[key].(string); return text }
+			address, _ := (*row)["address"].(map[string]any)
+			s.add(kept{text(*row, "email"), text(*row, "jobTitle"), text(*row, "owner"), text(address, "country")})
+		}),
 		ours: func(ctx context.Context, client *prospectkit.Client, _ int, s *sum) error {
 			for row, err := range client.Lists.Rows(ctx, list, prospectkit.RowsParams{}) {
 				if err != nil {

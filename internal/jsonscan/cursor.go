@@ -4,7 +4,7 @@
 // pointers of them; encoding/json reads all else on its piece. Where a value does not fit, [Unmarshal], and [Exact] in a record, have
 // encoding/json read the whole, so that verdict, values and errors are its own; [DecodeRecord], for the client's own types, reads zero.
 //
-// It does not write, read streams, merge what a key that comes twice has, keep the text alive, or word why a value does not fit. A method of a
+// It does not write, read streams, merge the slices of a key that comes twice, keep the text alive, or word why a value does not fit. A method of a
 // part may be called twice.
 package jsonscan
 

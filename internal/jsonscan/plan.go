@@ -182,17 +182,14 @@ func readTime(d *decoder, p unsafe.Pointer) bool {
 
 // readUTC reads what is no time as zero.
 func readUTC(d *decoder, p unsafe.Pointer) bool {
-	*(*time.Time)(p) = Time(d.Text())
+	*(*time.Time)(p), _ = Time(d.Text())
 	return d.bad == 0
 }
 
 // Time reads an ISO 8601 timestamp as UTC; anything else reads as the zero time.
-func Time(text []byte) time.Time {
+func Time(text []byte) (t time.Time, ok bool) {
 	t, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return t.UTC(), err == nil
 }
 
 // readCount reads whole numbers of records, which may be written as 1.0.

@@ -136,6 +136,7 @@ func (b *builder) exact(t reflect.Type) reader {
 			d.failed = errNoObject
 			return false
 		}
+		reflect.NewAt(t, p).Elem().SetZero() // of duplicates
 		start, at := d.Mark(), unsafe.Add(p, value.Offset)
 		err := d.exactly(inner, at)
 		if d.bad != 0 {

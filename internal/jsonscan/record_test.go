@@ -86,6 +86,21 @@ func TestRecordsTakeTheLastDuplicateOfTheExactName(t *testing.T) {
 	require.Zero(t, read[record](t, `{"count":1,"count":"x"}`).Count)
 }
 
+// Of a row that comes twice nothing is left, whatever it was like.
+func TestRowsTakeTheLastDuplicate(t *testing.T) {
+	type own struct {
+		A, B int
+		P    *int
+	}
+	type page struct {
+		Row Exact[own] `json:"row"`
+	}
+	for _, first := range []string{`{"id":"x","A":1}`, `{"A":1}`, `{"id":"x","P":1}`, `{"A":"no"}`, `{"A":1,"A":"no"}`} {
+		want := page{Exact[own]{ID: "y", Value: own{B: 2}}}
+		require.Equal(t, want, read[page](t, `{"row":`+first+`,"row":{"id":"y","B":2}}`), first)
+	}
+}
+
 // In records a value that does not fit reads as zero where it stands, and of duplicates the last one counts whatever the first was like.
 func TestMismatchesAndDuplicatesInContainersOfRecords(t *testing.T) {
 	type holder struct {

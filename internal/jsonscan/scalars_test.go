@@ -115,9 +115,11 @@ func sameTime(t *testing.T, text string) {
 	require.Equal(t, wantErr, Unmarshal(data, &got), text)
 	require.Equal(t, want, got, text)
 
-	lenient, _ := time.Parse(time.RFC3339Nano, text)
+	lenient, err := time.Parse(time.RFC3339Nano, text)
 	if !lenient.IsZero() {
 		lenient = lenient.UTC()
 	}
-	require.Equal(t, lenient, Time([]byte(text)), text)
+	at, ok := Time([]byte(text))
+	require.Equal(t, lenient, at, text)
+	require.Equal(t, err == nil, ok, text)
 }

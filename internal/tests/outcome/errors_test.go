@@ -171,6 +171,12 @@ func TestErrors_BodyIsCutAt2KiB(t *testing.T) {
 	require.ErrorAs(t, refusedRead(t, 404, strings.Repeat("x", 5000), "Content-Type", "text/plain"), &answered)
 	require.Len(t, answered.Body, 2048)
 	require.Less(t, len(answered.Error()), 200, "the text of the error does not hold the body")
+
+	noUTF8 := strings.Repeat("\xff", 1500) // three bytes for each in a text that was decoded
+	require.ErrorAs(t, refusedRead(t, 404, `{"error":{"code":"X","message":"`+noUTF8+`","param":"`+noUTF8[:200]+`"}}`), &answered)
+	require.EqualValues(t, "X", answered.Code)
+	require.Len(t, answered.Message, 2046, "whole characters")
+	require.Len(t, answered.Param, 600)
 }
 
 func TestErrors_SuccessWithoutContent(t *testing.T) {
