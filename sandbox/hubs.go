@@ -27,7 +27,7 @@ type Hub struct {
 	Name     string    `json:"name"`
 	Status   string    `json:"status,omitempty"`   // processing while it is built; ready, which is the default
 	ReadyAt  time.Time `json:"readyAt,omitzero"`   // when a processing one is ready; never, if it is zero
-	Default  bool      `json:"default,omitempty"`  // one at most
+	Default  bool      `json:"default,omitempty"`  // of several in a seed, the first one is
 	Teammate bool      `json:"teammate,omitempty"` // a teammate owns it, who alone may make it the default
 	Pageless bool      `json:"pageless,omitempty"` // it predates pages
 	Pages    []HubPage `json:"pages,omitempty"`

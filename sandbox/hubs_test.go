@@ -54,6 +54,9 @@ func TestTheDefaultHub(t *testing.T) {
 		require.True(t, sb.Hubs()[0].Default)
 		require.False(t, sb.Hubs()[2].Default)
 	})
+	two := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Hubs: []sandbox.Hub{{Name: "a", Default: true}, {Name: "b", Default: true}}}}}))
+	require.True(t, two.Hubs()[1].Default)
+	require.False(t, two.Hubs()[0].Default)
 }
 
 // Requests of hubs that depend on assumptions.

@@ -158,6 +158,7 @@ func TestMisuseIsReported(t *testing.T) {
 		"credits":        sandbox.Credits(-1),
 		"price":          sandbox.WithPrices(sandbox.Prices{"lists.list": 1}),
 		"negative price": sandbox.WithPrices(sandbox.Prices{"lists.add-members": -1}),
+		"every":          sandbox.Agents(sandbox.AgentPlan{Every: -1}),
 		"enrichment":     sandbox.Agents(sandbox.AgentPlan{Enrichment: -1}),
 		"surface":        sandbox.Limits(map[string]sandbox.Limit{"list": {}}),
 		"negative limit": sandbox.Limits(map[string]sandbox.Limit{"lists": {PerDay: -1}}),
