@@ -21,17 +21,11 @@ import (
 
 // repeats is a gateway that sends a POST without a body again, because the first response was lost, and tells of itself with a header.
 func repeats(sb *sandbox.Sandbox, name, value string, everywhere bool) RoundTrip {
+	again := func(r *http.Request) bool { return IsPost(r) && r.ContentLength == 0 }
+	gateway := Repeats(sb.Transport(), again)
 	return func(r *http.Request) (*http.Response, error) {
-		again := r.Method == http.MethodPost && r.ContentLength == 0
-		if again {
-			first, err := sb.Transport().RoundTrip(r.Clone(r.Context()))
-			if err != nil {
-				return nil, err
-			}
-			_ = first.Body.Close()
-		}
-		resp, err := sb.Transport().RoundTrip(r)
-		if err == nil && (everywhere || !again) {
+		resp, err := gateway(r)
+		if err == nil && (everywhere || !again(r)) {
 			resp.Header.Set(name, value)
 		}
 		return resp, err

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -149,6 +150,32 @@ func Times(n int, step RoundTrip) []RoundTrip { return slices.Repeat([]RoundTrip
 
 // CutOff loses the response to a request.
 func CutOff(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
+// Repeats is a gateway that sends some requests again, because it has lost the response, and hands on the second one.
+func Repeats(base http.RoundTripper, which func(*http.Request) bool) RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		if !which(r) {
+			return base.RoundTrip(r)
+		}
+		first, second := r.Clone(r.Context()), r.Clone(r.Context())
+		if r.Body != nil {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			first.Body, second.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+		}
+		lost, err := base.RoundTrip(first)
+		if err != nil {
+			return nil, err
+		}
+		_ = lost.Body.Close()
+		return base.RoundTrip(second)
+	}
+}
+
+// IsPost reports whether a request is a POST.
+func IsPost(r *http.Request) bool { return r.Method == http.MethodPost }
 
 // SameFields compares the documented fields of records.
 func SameFields(t *testing.T, want, got any, about ...any) {

@@ -1,11 +1,9 @@
 package call_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -319,19 +317,7 @@ func TestSpendGuard_Agents(t *testing.T) {
 func TestSpendGuard_AgentThatAGatewayCreatesTwice(t *testing.T) {
 	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
 		guard := spend.NewGuard(9000, spend.Prices{"agents.create-people-watcher": {Runs: 2}})
-		repeats := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				body, err := io.ReadAll(r.Body)
-				require.NoError(t, err)
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				resp, err := sb.Transport().RoundTrip(r.Clone(r.Context()))
-				require.NoError(t, err)
-				require.NoError(t, resp.Body.Close())
-				r.Body = io.NopCloser(bytes.NewReader(body))
-			}
-			return sb.Transport().RoundTrip(r)
-		})
-		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.WithTransport(repeats))
+		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.WithTransport(tests.Repeats(sb.Transport(), tests.IsPost)))
 		for n, name := range []string{"Draft", "Movers"} {
 			_, err := client.Agents.Create(t.Context(), movers(name, n == 1))
 			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
@@ -399,14 +385,8 @@ func TestSpendGuard_DraftsOfOthers(t *testing.T) {
 func TestSpendGuard_GatewayRepeatsTheActivation(t *testing.T) {
 	repeating := func(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 		t.Helper()
-		return tests.SandboxClient(t, sb, append(opts, prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/activate") {
-				first, err := sb.Transport().RoundTrip(r.Clone(r.Context()))
-				require.NoError(t, err)
-				require.NoError(t, first.Body.Close())
-			}
-			return sb.Transport().RoundTrip(r)
-		})))...)
+		activates := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/activate") }
+		return tests.SandboxClient(t, sb, append(opts, prospectkit.WithTransport(tests.Repeats(sb.Transport(), activates)))...)
 	}
 	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
 		guard := spend.NewGuard(5000, nil)

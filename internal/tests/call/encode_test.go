@@ -123,9 +123,8 @@ func recording(t *testing.T) (client *prospectkit.Client, sent map[string]bool) 
 	t.Helper()
 	sent = map[string]bool{}
 	return tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		text, err := io.ReadAll(r.Body)
-		sent[string(text)] = true
-		return tests.Respond(http.StatusOK, `{"id": "`+tests.CampaignID+`"}`), err
+		sent[tests.BodyOf(t, r)] = true
+		return tests.Respond(http.StatusOK, `{"id": "`+tests.CampaignID+`"}`), nil
 	})), sent
 }
 
@@ -212,9 +211,8 @@ func TestCheck_InstantsOfYourOwnFields(t *testing.T) {
 	}
 	var body string
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		text, err := io.ReadAll(r.Body)
-		body = string(text)
-		return tests.Respond(http.StatusOK, `{}`), err
+		body = tests.BodyOf(t, r)
+		return tests.Respond(http.StatusOK, `{}`), nil
 	}))
 	const due = `"2026-01-31T09:30:00.007Z"`
 	for name, c := range map[string]struct {

@@ -84,7 +84,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 
 func TestObserve_EventsOfAFailure(t *testing.T) {
 	var got []prospectkit.Event
-	cut := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	cut := tests.RoundTrip(tests.CutOff)
 	_, err := tests.NewClient(t, cut, tests.Events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 	require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventEnd}, eventKinds(got))
 	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
@@ -195,7 +195,7 @@ func TestObserve_LogLevels(t *testing.T) {
 			lines, _ := tests.LogLines(t, level, func(logger prospectkit.ClientOption) {
 				_, err := tests.NewClient(t, thirdTime(), logger).Account.Me(t.Context())
 				require.NoError(t, err)
-				cut := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+				cut := tests.RoundTrip(tests.CutOff)
 				_, err = tests.NewClient(t, cut, logger).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 				require.Error(t, err)
 			})

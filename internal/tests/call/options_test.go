@@ -300,7 +300,7 @@ func TestWithInfo(t *testing.T) {
 	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
 	info.Header.Set("X-Mine", "1")
 
-	cut := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	cut := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err = cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.Error(t, err)
 	require.Zero(t, info.Status)

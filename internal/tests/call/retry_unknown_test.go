@@ -160,7 +160,7 @@ func TestRefusedUnread(t *testing.T) {
 
 // Squid and HAProxy respond 400 to a URL that is too long for them.
 func TestLongURLRefused(t *testing.T) {
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(400, tests.HTML), nil }))
+	client := tests.NewClient(t, tests.Always(400, tests.HTML))
 	for filters, says := range map[string]bool{strings.Repeat("統", 1000): true, strings.Repeat("a", 1000): false} {
 		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: filter.Contact{Title: filter.AnyOf(filters)}})
 		require.Equal(t, says, strings.Contains(err.Error(), "fewer or shorter values"), "%v", err)

@@ -1,10 +1,7 @@
 package services_test
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,33 +134,10 @@ func TestEnsure_WaitsForAListThatDoesNotShowYet(t *testing.T) {
 	})
 }
 
-// repeating is a gateway that sends each POST twice and hands on the second response.
-type repeating struct{ base http.RoundTripper }
-
-func (g repeating) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodPost {
-		return g.base.RoundTrip(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	for range 2 {
-		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
-		resp, err := g.base.RoundTrip(again)
-		if err != nil || resp.StatusCode != http.StatusCreated {
-			return resp, err
-		}
-		_ = resp.Body.Close()
-	}
-	panic("a name was given twice")
-}
-
 // A list that is younger than the call may have been made by it, through a gateway that repeats requests.
 func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 	tests.Ensuring(t, tests.SeededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(repeating{sb.Transport()}))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(tests.Repeats(sb.Transport(), tests.IsPost)))
 		require.NoError(t, err)
 		got, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		require.NoError(t, err)

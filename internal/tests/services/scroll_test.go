@@ -83,11 +83,10 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 	sent := 0
 	serve := pages(&sent, 3)
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		text, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		r.Body = io.NopCloser(bytes.NewReader(text))
+		text := tests.BodyOf(t, r)
+		r.Body = io.NopCloser(strings.NewReader(text))
 		bodies = append(bodies, searchRequest(r))
-		r.Body = io.NopCloser(bytes.NewReader(text))
+		r.Body = io.NopCloser(strings.NewReader(text))
 		require.Equal(t, "v", r.URL.Query().Get("q"), "options hold for all pages")
 		return serve(r)
 	}))
@@ -352,10 +351,9 @@ func TestScroll_KeepsItsOptions(t *testing.T) {
 	serve := pages(&sent, 2)
 	var bodies []string
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		body, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
-		bodies = append(bodies, string(body))
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		body := tests.BodyOf(t, r)
+		bodies = append(bodies, body)
+		r.Body = io.NopCloser(strings.NewReader(body))
 		return serve(r)
 	}))
 	opts := []prospectkit.CallOption{prospectkit.WithField("country", "Germany")}
