@@ -565,7 +565,7 @@ func (a *attempt) delivered(resp *http.Response, err error) string {
 	case a.truncated:
 		return deliveryCutShort
 	}
-	return deliveryUnknown // it got further, or there is no trace
+	return deliveryUnknown // it got further, or nothing shows how far
 }
 
 // reportToBudget tells the budget the outcome of an attempt.
@@ -575,9 +575,8 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 	result.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
-		if rate := a.rate; a.hasRateHeaders {
-			result.Limit, result.Remaining = rate.Limit, rate.Remaining
-			result.Reset, result.HasReset = rate.Reset, rate.HasReset
+		if a.hasRateHeaders {
+			result.Limit, result.Remaining, result.Reset, result.HasReset = a.rate.Limit, a.rate.Remaining, a.rate.Reset, a.rate.HasReset
 		}
 		result.RateLimited = resp.StatusCode == http.StatusTooManyRequests
 		if result.RateLimited {

@@ -134,8 +134,8 @@ func (c *call) readBeginning(a *attempt) {
 }
 
 // decodeBody decodes the value under the operation's entity key, or the whole body if no key is documented, in place of the result of
-// an earlier attempt. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
-// emitUndocumented reports them to observers, and that an Object keeps the whole text.
+// an earlier attempt. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that an Object
+// keeps the whole text.
 func (c *call) decodeBody(body []byte) error {
 	reflect.ValueOf(c.want.out).Elem().SetZero()
 	var err error

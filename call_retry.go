@@ -155,7 +155,7 @@ func (c *call) emitAttempt(try Attempt, reason string) {
 // known, except one that proves success: see stepLost. It returns what happened, in the words of the table.
 func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) string {
 	f := c.classify(a, resp, err)
-	if f == failKeyRejected {
+	if f == failKeyRejected || f == failRepeated && c.mayRekey() { // where this call stops, the next one has another
 		c.conf.keys().Reject(c.key)
 	}
 	c.next, c.pause = decide(f, c.op.Class, c.in.pageToken != ""), 0

@@ -80,7 +80,7 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 
 // WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after a [CodeUnauthorized]. All
 // tokens must be of one workspace. A rejected call is resent once with another token, even a write: a 401 means that nothing was done
-// (documented).
+// (documented). The outcome of a write is unknown instead, if a gateway may have repeated it.
 //
 // [WithAttemptTimeout] bounds source. If it fails, the call is refused with [RuleToken].
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/redact"
-
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )

@@ -33,8 +33,8 @@ type Recovered struct {
 // reads for all calls of [Client.InDoubt], each for up to 40 s, agents 140 s, and returns the rest for later and for a person. It needs
 // [WithJournal].
 //
-// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. The error says that a call
-// could not be read or noted: the Recovery has it in Later.
+// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. If no response has told the time
+// of the service, it calls [AccountService.Me], too. The error says that a call could not be read or noted: the Recovery has it in Later.
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, error) {
 	if c.conf.journal == nil {
 		return nil, refusal(recoverOp, check.One("WithJournal", "is required"))
@@ -47,7 +47,7 @@ func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, er
 		})
 	}
 	// Tickets of this run are to know the time of the service, and this client whether something removes the rate headers. If this fails,
-	// they do not.
+	// they do not. It leaves the caller's Info to the reads of what is in doubt.
 	if (c.conf.clock.Ahead() == nil || c.conf.headersSeen.Nothing()) && ctx.Err() == nil {
 		_, _ = c.Account.Me(ctx, append(slices.Clip(opts), WithInfo(new(Info)))...)
 	}

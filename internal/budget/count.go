@@ -4,8 +4,9 @@ import "time"
 
 const slots = 64
 
-// count has the requests of ours that were completed within the length of a window. The service counted each before that, so that none
-// leaves the count too early. A slot leaves it with its youngest request.
+// count has the requests of ours that were complete within its length, such as that of a window. The service counted each before that, so
+// that none leaves the count too early. One without a response enters at the instant by which it was counted. A slot leaves the count with its
+// youngest request.
 type count struct {
 	length     time.Duration
 	head, used int

@@ -234,7 +234,7 @@ func (l *Limiter) dispatch(now time.Duration, caller *waiter) {
 	l.keeper = keeper
 }
 
-// Left is what the service said last of its tighter window, less what was sent since, and when that window resets. It is -1 when unknown.
+// Left is what the service said last of its tighter window, less what is in flight, and when that window resets. It is -1 when unknown.
 func (l *Limiter) Left() (requests int, resetAt time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

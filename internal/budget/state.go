@@ -18,8 +18,7 @@ type state struct {
 	learned [3]bool  // from the headers of a response: the limit is not the documented one
 	counts  [3]count
 	late    count     // requests without a response, which may yet be counted: figures need not know of them
-	sent    int64     // requests with a permit
-	open    int64     // of those, the ones without a result: they may be counted
+	open    int64     // requests with a permit and without a result: they may be counted
 	figures [3]figure // by Window
 	share   share
 
@@ -71,6 +70,9 @@ func newState(c Config) state {
 
 func (s *state) silent() bool { return s.bare >= silence || s.bare > 0 && !s.told }
 
+// over is how many requests of ours are complete, since the beginning.
+func (s *state) over() int64 { return s.counts[Minute].gone + s.counts[Minute].sum }
+
 // expire drops what has become old.
 func (s *state) expire(now time.Duration) {
 	for w := range s.counts {
@@ -87,8 +89,7 @@ func (s *state) take(now time.Duration, polite bool, permit *Permit) (until time
 	if s.unsure(now) {
 		s.probed = now
 	}
-	*permit = Permit{epoch: s.epoch, at: now, gone: s.counts[Minute].gone, over: s.counts[Minute].gone + s.counts[Minute].sum}
-	s.sent++
+	*permit = Permit{epoch: s.epoch, at: now, gone: s.counts[Minute].gone, over: s.over()}
 	s.open++
 	s.share.credit--
 	return 0, true
@@ -173,12 +174,10 @@ func (s *state) report(now time.Duration, p *Permit, o *Observation) {
 		s.probed = never
 	}
 	if o.NotSent {
-		s.sent--
 		s.share.credit++
 		return
 	}
 	n := 1 + int64(min(max(o.Replays, 0), 100))
-	s.sent += n - 1
 	counted := now
 	if o.Lost {
 		counted += lateGrace
@@ -266,7 +265,7 @@ func (s *state) observe(now time.Duration, p *Permit, o *Observation) {
 		reset = min(reset, known)
 	}
 	s.heard = now
-	next := figure{left, s.counts[Minute].gone + s.counts[Minute].sum, now + reset + rounding}
+	next := figure{left, s.over(), now + reset + rounding}
 	switch {
 	case p.over >= f.over || next.reset > f.reset+2*rounding || now >= f.reset: // it was sent later, or its window resets later
 		*f = next
@@ -276,9 +275,10 @@ func (s *state) observe(now time.Duration, p *Permit, o *Observation) {
 		f.left, f.over = min(f.left, left), next.over
 	}
 	if w == Minute && s.limits[w] > 0 && !o.RateLimited {
+		sent := s.over() + s.open
 		s.share.see(now, view{
-			over: p.over, done: next.over, low: float64(left + p.over + 1), high: float64(left + s.sent),
-			limit: float64(s.limits[w]), left: float64(left), ours: float64(s.sent - p.gone), open: float64(f.left - s.open), rest: reset,
+			over: p.over, done: next.over, low: float64(left + p.over + 1), high: float64(left + sent),
+			limit: float64(s.limits[w]), left: float64(left), ours: float64(sent - p.gone), open: float64(f.left - s.open), rest: reset,
 		})
 	}
 }

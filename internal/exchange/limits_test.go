@@ -65,7 +65,7 @@ func TestLimits_AsTimers(t *testing.T) {
 		require.Equal(rt, own, shared)
 		all.mu.Lock()
 		defer all.mu.Unlock()
-		require.Nil(rt, all.first, "none is left")
+		require.Empty(rt, all.running, "none is left")
 	})
 }
 

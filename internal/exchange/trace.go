@@ -118,8 +118,8 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 	return &t.hooks
 }
 
-// Untraced is the trace of a request that failed without one: an error of package net about connecting proves that nothing was sent, and
-// nothing else does.
+// Untraced is the trace of a request that failed without one: an error about connecting, of package net or of a proxy, proves that nothing
+// was sent, and nothing else does.
 func Untraced() *Trace {
 	t := new(Trace)
 	t.asked.Store(true)

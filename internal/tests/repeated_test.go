@@ -173,6 +173,8 @@ func TestRepeatedByAGateway_KeyRevoked(t *testing.T) {
 				_, err := EveryCall[o.Name](t.Context(), client)
 				RequireUnknown(t, err)
 				require.Equal(t, sent, posts, o.Name)
+				_ = Discard(EveryCall[o.Name](t.Context(), client))
+				require.Equal(t, 1, calls, "the next call has another key")
 			})
 		}
 	}
