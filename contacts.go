@@ -41,7 +41,7 @@ func (q activityQuery) check(bad *check.Violations) {
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The shape is
 // undocumented, and so is the path: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page
-// has 100, or as many as limit of [WithQuery] says.
+// has 100, or 1 to 100 with [WithQuery] and limit.
 //
 // Errors: likely: [CodeContactNotFound].
 //

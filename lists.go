@@ -334,8 +334,8 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
-// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented. The sandbox
-// takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
+// AddContacts adds new rows to a list. Body and response are undocumented. The sandbox takes contacts, 1 to 500 objects without ids (assumed:
+// rule lists.add-contacts). It counts as spending credits (undocumented). A second call may add twice: pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
