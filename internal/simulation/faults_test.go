@@ -50,7 +50,7 @@ var requestFaults = []struct {
 	{"500", 0.02, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}},
 	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
 	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
-	{"501 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(501)}},
+	{"501 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(501), sandbox.Applied()}},
 	{"520 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(520), sandbox.Applied()}},
 	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.Header("Retry-After", "2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
