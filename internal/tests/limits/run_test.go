@@ -27,13 +27,11 @@ type run struct {
 	campaigns  bool // its surface: else lists
 	perMinute  int
 	perDay     int
-	roundDown  bool // RateLimit-Reset; up otherwise
-	stamps     bool // RateLimit-Reset is a time stamp
-	endless    bool // there is none
-	bare       bool // no RateLimit headers
-	untold     bool // refusals have no headers of any kind
-	lenient    bool // the weighing one rounds down what is left of the last window
-	retryLate  bool
+	roundDown  bool          // RateLimit-Reset; up otherwise
+	stamps     bool          // RateLimit-Reset is a time stamp
+	endless    bool          // there is none
+	bare       bool          // no RateLimit headers
+	untold     bool          // refusals have no headers of any kind
 	nextToken  bool          // the reset of a bucket is when the next token is there
 	skew       time.Duration // of the service's clock
 	length     time.Duration // ten minutes when zero
@@ -45,7 +43,6 @@ type run struct {
 	late       time.Duration // when the second half of the processes begin
 	lost       float64       // share of responses that are lost
 	stray      time.Duration // when something in between refuses one request
-	thinks     time.Duration // between two calls
 	walks      bool          // instead of single calls, a walk with default options
 }
 
@@ -136,7 +133,6 @@ func (w *world) work(ctx context.Context, client *prospectkit.Client, process in
 				w.result.failed++
 			}
 			w.mu.Unlock()
-			time.Sleep(w.thinks)
 		}
 		return
 	}
@@ -163,7 +159,6 @@ func (w *world) work(ctx context.Context, client *prospectkit.Client, process in
 			w.result.failed++
 		}
 		w.mu.Unlock()
-		time.Sleep(w.thinks)
 	}
 }
 

@@ -26,7 +26,6 @@ type answer struct {
 	remaining  int
 	reset      time.Duration
 	retryAfter time.Duration
-	exact      time.Duration // the same before it was rounded
 }
 
 // counter is one window of a server.
@@ -67,7 +66,7 @@ func newServer(c run) *server {
 func newCounter(c *run, limit int, length, phase time.Duration) counter {
 	switch c.model {
 	case weighing:
-		return &slidingCounter{limit: limit, length: length, end: phase, lenient: c.lenient, late: c.retryLate}
+		return &slidingCounter{limit: limit, length: length, end: phase}
 	case sliding:
 		return &slidingLog{limit: limit, length: length}
 	case bucket:
@@ -85,8 +84,7 @@ func (s *server) arrive(now time.Duration) answer {
 	for _, w := range s.windows {
 		if at := w.look(now); at.left <= 0 {
 			a.refused = true
-			a.exact = max(a.exact, at.retry)
-			a.retryAfter = ceil(a.exact)
+			a.retryAfter = max(a.retryAfter, ceil(at.retry))
 		}
 	}
 	for i, w := range s.windows {
@@ -179,8 +177,6 @@ func (b *tokenBucket) take(now time.Duration) { b.full = max(b.full, now) + b.ea
 type slidingCounter struct {
 	limit, last, used int
 	length, end       time.Duration
-	lenient           bool // rounds the weighted ones down
-	late              bool // a refusal names the end of the window
 }
 
 func (c *slidingCounter) look(now time.Duration) sight {
@@ -189,19 +185,14 @@ func (c *slidingCounter) look(now time.Duration) sight {
 		c.end += c.length
 	}
 	rest := c.end - now
-	weighted := float64(c.last) * float64(rest) / float64(c.length)
-	if !c.lenient {
-		weighted = math.Ceil(weighted)
-	}
+	weighted := math.Ceil(float64(c.last) * float64(rest) / float64(c.length))
 	room := func(n, weighted int) time.Duration { // before the end of the window
 		return time.Duration(float64(c.length) * float64(c.limit-1-n) / float64(weighted))
 	}
 	at := sight{c.limit - c.used - int(weighted), rest, rest}
-	switch {
-	case c.late:
-	case c.used < c.limit:
+	if c.used < c.limit {
 		at.retry = max(0, rest-room(c.used, c.last))
-	default:
+	} else {
 		at.retry += c.length - room(0, c.used)
 	}
 	return at
