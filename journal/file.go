@@ -74,7 +74,7 @@ type outcome struct {
 // of the workspace is yours: the first Open writes it into the file.
 //
 // One process at a time has it open, and once: another Open returns [ErrLocked]. The lock is a file beside it, with .lock after its name,
-// which stays, and tells how much was durable: copy both.
+// which stays, and tells how much was durable: copy both. On js/wasm and wasip1, nothing keeps out other processes.
 //
 // If what was durable is damaged, cut off or missing, Open returns [ErrCorrupt], for another workspace, kind or version of file
 // [ErrForeign], and changes nothing. The file grows by about 500 bytes a call, until [FileJournal.Compact].
