@@ -24,12 +24,11 @@ func operationsMarkdown(source string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var limited, operations, verified, codes, all strings.Builder
+	var surfaces, verified, all strings.Builder
 	for _, surface := range shared(op.All(), func(o *op.Op) (row, surface string) {
-		return operationRow(o, reached[o.Route()]), string(o.Surface)
+		return operationRow(o, reached[o.Route()]), heading(o)
 	}) {
-		fmt.Fprintf(&limited, "| `%s` | %s |\n", surface.what, limits(op.DocumentedLimits[op.Surface(surface.what)]))
-		operations.WriteString(strings.Join(surface.names, ""))
+		fmt.Fprintf(&surfaces, "\n## %s\n\n%s%s", surface.what, tableHead, strings.Join(surface.names, ""))
 	}
 	for _, row := range shared(op.All(), func(o *op.Op) (name, row string) {
 		return "**" + o.Name + "**", fmt.Sprintf("%s | %s", map[bool]string{true: "yes", false: "no"}[o.Resolves], o.Verify)
@@ -38,19 +37,13 @@ func operationsMarkdown(source string) ([]byte, error) {
 			fmt.Fprintf(&verified, "| %s | %s |\n", strings.Join(row.names, ", "), row.what)
 		}
 	}
-	for _, row := range shared(slices.SortedStableFunc(slices.Values(op.Codes), func(a, b op.Code) int {
-		return strings.Compare(string(a.Action), string(b.Action))
-	}), func(c op.Code) (name, row string) {
-		return "`" + c.Name + "` " + statuses(c.Statuses), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
-	}) {
-		codes.WriteString(wrapped("- "+row.what, row.names))
-	}
 	err = template.Must(template.New("").Parse(page)).Execute(&all, map[string]any{
-		"operations": len(op.All()), "codes": len(op.Codes), "everywhere": quoted(everywhere),
-		"surfaceRows": &limited, "operationRows": &operations, "verifyRows": &verified, "codeRows": &codes,
+		"operations": len(op.All()), "codes": len(op.Codes), "everywhere": quoted(everywhere), "surfaces": &surfaces, "verifyRows": &verified,
 	})
 	return []byte(all.String()), err
 }
+
+const tableHead = "| Operation | Call | Route | Class, effects, documentation | Codes |\n| --- | --- | --- | --- | --- |\n"
 
 // saidOf is what is said of some names.
 type saidOf struct {
@@ -71,32 +64,22 @@ func shared[T any](items []T, read func(T) (name, what string)) (all []saidOf) {
 	return all
 }
 
-// wrapped makes an item of a list: its lead, and names in lines of the width of the pages.
-func wrapped(lead string, names []string) string {
-	var b strings.Builder
-	line := lead
-	for i, name := range names {
-		name += map[bool]string{true: ".", false: ","}[i == len(names)-1]
-		if len(line)+len(name) >= 148 {
-			b.WriteString(line + "\n")
-			line = " "
-		}
-		line += " " + name
+// heading is that of the operations that share a surface and a scope.
+func heading(o *op.Op) string {
+	limits := "Limits undocumented, learnt from the headers"
+	if w := op.DocumentedLimits[o.Surface]; w != (op.Limits{}) {
+		limits = fmt.Sprintf("%s requests a minute, %s a day", thousands(w.PerMinute), thousands(w.PerDay))
 	}
-	return b.String() + line + "\n"
-}
-
-func limits(w op.Limits) string {
-	if w == (op.Limits{}) {
-		return "undocumented: the client learns them from the response headers"
-	}
-	return fmt.Sprintf("%s and %s", thousands(w.PerMinute), thousands(w.PerDay))
+	return fmt.Sprintf("%s\n\n%s; scope `%s`.", o.Surface, limits, o.Scope)
 }
 
 func operationRow(o *op.Op, calls []string) string {
-	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s`, `%s` | `%s` | %s | %s | %g s | %s | %s |\n",
-		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Surface, o.Scope, o.Class, effects(o), shown(o), o.Timeout.Seconds(),
-		quoted(o.Codes), quoted(o.Likely))
+	facts := []string{"`" + string(o.Class) + "`", effects(o), shown(o)}
+	if o.Timeout != op.UsualTimeout {
+		facts = append(facts, fmt.Sprintf("%g s", o.Timeout.Seconds()))
+	}
+	return fmt.Sprintf("| **%s**: %s | %s | `%s` | %s | %s |\n", o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(),
+		strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), ", "), quoted(o.Codes))
 }
 
 func effects(o *op.Op) string {
@@ -116,7 +99,7 @@ func effects(o *op.Op) string {
 	if o.Free != "" {
 		list = append(list, fmt.Sprintf("%q", o.Free))
 	}
-	return orDash(strings.Join(list, ", "))
+	return strings.Join(list, ", ")
 }
 
 func shown(o *op.Op) string {
@@ -136,10 +119,6 @@ func quoted(words []string) string {
 		return "-"
 	}
 	return "`" + strings.Join(words, "`, `") + "`"
-}
-
-func statuses(list []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", " or ")
 }
 
 // thousands groups the digits of a number below a million: 10000 is 10,000.
