@@ -94,11 +94,25 @@ func FitsAt(t *testing.T, err error) time.Time {
 // RequireUnknown demands the error for a call that may have happened.
 func RequireUnknown(t *testing.T, err error) {
 	t.Helper()
-	var unknown *prospectkit.OutcomeUnknownError
+	_ = Unknown(t, err)
+}
+
+// Unknown demands that error, and returns it.
+func Unknown(t *testing.T, err error) (unknown *prospectkit.OutcomeUnknownError) {
+	t.Helper()
 	require.ErrorAs(t, err, &unknown)
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 	require.False(t, unknown.SentAt.IsZero())
+	return unknown
+}
+
+// Resolved is what Resolve finds out about a call that may have happened.
+func Resolved(t *testing.T, err error) *prospectkit.Resolution {
+	t.Helper()
+	r, err := Unknown(t, err).Resolve(t.Context())
+	require.NoError(t, err)
+	return r
 }
 
 // RequireCutShort demands the error of an upload whose end never left.

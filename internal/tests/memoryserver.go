@@ -27,6 +27,16 @@ type MemoryServer struct {
 	closed chan struct{}
 }
 
+// InBubble runs a subtest in virtual time, or without a name the test itself.
+func InBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	if name == "" {
+		synctest.Test(t, test)
+		return
+	}
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // InMemory runs a test in a bubble, with a server in it.
 func InMemory(t *testing.T, h http.HandlerFunc, test func(t *testing.T, m *MemoryServer)) {
 	t.Helper()

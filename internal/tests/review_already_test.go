@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -20,98 +19,57 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// requireAlready asserts that a call tells that its digest has approved the campaign before, and what its status is now.
-func requireAlready(t *testing.T, approval *prospectkit.Approval, err error, status prospectkit.CampaignStatus) {
-	t.Helper()
-	require.NoError(t, err)
-	require.Equal(t, &prospectkit.Approval{CampaignID: CampaignID, Status: status, Already: true}, approval)
-}
-
-// refusedAsActive asserts that a call was refused because another one has approved the campaign.
-func refusedAsActive(t *testing.T, err error) {
-	t.Helper()
-	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleReview, refused.Rule)
-	require.ErrorContains(t, err, "campaign is active: another call has approved it")
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-}
-
 // What a digest has approved is a success, whoever asks with the same journal. Who does not know of it sees that the campaign is active.
 func TestApprove_AlreadyApproved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		approval, err := d.client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.NoError(t, err)
 		require.False(t, approval.Already, "this call did it")
-		derived, err := client.With(prospectkit.WithMaxWait(0))
+		first := d.client
+		derived, err := first.With(prospectkit.WithMaxWait(0))
 		require.NoError(t, err)
-		for _, again := range []*prospectkit.Client{client, derived, SandboxClient(t, sb, prospectkit.WithJournal(j))} {
-			approval, err = again.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			requireAlready(t, approval, err, prospectkit.CampaignActive)
+		for _, d.client = range []*prospectkit.Client{first, derived, d.process()} {
+			d.already(r, prospectkit.CampaignActive)
 		}
-		_, err = SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		refusedAsActive(t, err)
+		d.client = SandboxClient(t, d.sb)
+		refusedAsActive(t, d.approve(r))
 		time.Sleep(time.Minute)
-		active, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
+		d.client = first
+		active := d.review()
 		require.False(t, active.Resumes())
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, active.Digest())
-		refusedAsActive(t, err)
-		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		refusedAsActive(t, d.approve(active))
+		d.sent(1)
 	})
 }
 
 // It costs one read of the listing, whatever the client may not send, and whatever its gates say: there is nothing to send.
 func TestApprove_AlreadyApprovedSendsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), prospectkit.WithJournal(new(journal.MemoryJournal))
-		client := SandboxClient(t, sb, j)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.NoError(t, err)
-		stopCampaign(sb)
-		sent := len(sb.Journal())
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		require.NoError(t, d.approve(r))
+		d.stop()
+		sent := len(d.sb.Journal())
 		for n, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend(), until(time.Time{})} {
-			approval, err := SandboxClient(t, sb, j, mode).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			requireAlready(t, approval, err, prospectkit.CampaignStopped)
-			require.Len(t, sb.Journal(), sent+n+1)
-			require.Equal(t, "campaigns.list", sb.Journal()[sent+n].Op)
+			d.client = d.process(mode)
+			d.already(r, prospectkit.CampaignStopped)
+			require.Len(t, d.sb.Journal(), sent+n+1)
+			require.Equal(t, "campaigns.list", d.sb.Journal()[sent+n].Op)
 		}
 	})
 }
 
 // The journal alone proves it: where the status cannot be read, it is empty, and still a success.
 func TestApprove_AlreadyApprovedWithoutAStatus(t *testing.T) {
-	for name, breaks := range map[string]func(*http.Response) (*http.Response, error){
-		"the read fails": func(*http.Response) (*http.Response, error) { return nil, ErrBroken },
-		"it came from a cache": func(resp *http.Response) (*http.Response, error) {
-			resp.Header.Set("Age", "30")
-			return resp, nil
-		},
+	for name, breaks := range map[string]func(*http.Request, *http.Response) (*http.Response, error){
+		"the read fails":       func(*http.Request, *http.Response) (*http.Response, error) { return nil, ErrBroken },
+		"it came from a cache": aged(""),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sb, broken := EverySandbox(t, time.Now()), false
-				client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
-					resp, err := sb.Transport().RoundTrip(r)
-					if err == nil && broken {
-						return breaks(resp)
-					}
-					return resp, err
-				})))
-				r, err := client.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-				require.NoError(t, err)
-				broken = true
-				approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-				requireAlready(t, approval, err, "")
-			})
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			r := d.review()
+			require.NoError(t, d.approve(r))
+			d.through(breaks)
+			d.already(r, "")
 		})
 	}
 }
@@ -119,114 +77,80 @@ func TestApprove_AlreadyApprovedWithoutAStatus(t *testing.T) {
 // A digest is used up by one approval: a teammate who stops the campaign after it is not overruled, until a person agrees again.
 func TestApprove_UsedUp(t *testing.T) {
 	for name, several := range map[string]bool{"one process": false, "several": true} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, several) }) })
+		atDesk(t, name, func(t *testing.T, d *desk) { usedUp(t, d, several) })
 	}
 }
 
-func usedUp(t *testing.T, several bool) {
+func usedUp(t *testing.T, d *desk, several bool) {
 	t.Helper()
-	sb := EverySandbox(t, time.Now())
-	memory := new(journal.MemoryJournal)
-	made := SandboxClient(t, sb, prospectkit.WithJournal(memory))
-	client := func() *prospectkit.Client { return made }
-	if several { // another process each time
-		client = func() *prospectkit.Client { return SandboxClient(t, sb, prospectkit.WithJournal(memory)) }
+	next := func() {
+		if several { // another process each time
+			d.client = d.process()
+		}
 	}
-	stop := func() { sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) }) }
-	review := func() string {
-		r, err := client().Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		return r.Digest()
+	approve := func(r *prospectkit.Review) error { next(); return d.approve(r, prospectkit.AllowResume()) }
+	already := func(r *prospectkit.Review, status prospectkit.CampaignStatus) {
+		t.Helper()
+		next()
+		d.already(r, status)
 	}
-	approve := func(digest string) (*prospectkit.Approval, error) {
-		return client().Campaigns.Approve(t.Context(), CampaignID, digest, prospectkit.AllowResume())
-	}
-	already := func(digest string, status prospectkit.CampaignStatus) {
-		approval, err := approve(digest)
-		requireAlready(t, approval, err, status)
-	}
-	_, err := client().Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-	require.NoError(t, err)
-	stop()
+	review := func() *prospectkit.Review { next(); return d.review() }
+	require.NoError(t, d.blind())
+	d.stop()
 
-	time.Sleep(time.Minute)
 	first := review()
-	require.NoError(t, Discard(approve(first)))
+	require.NoError(t, approve(first))
 	already(first, prospectkit.CampaignActive)
-	stop()
+	d.stop()
 	already(first, prospectkit.CampaignStopped)
-	again, err := client().Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	require.Equal(t, 2, again.Approvals, "with the one that had no review")
-	require.Contains(t, again.String(), "Approved before: 2\n")
-	sent := sb.Calls("campaigns.approve")
-
-	time.Sleep(time.Minute)
 	second := review()
-	require.NotEqual(t, first, second)
-	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-	require.ErrorIs(t, Discard(approve(second)), prospectkit.ErrOutcomeUnknown)
-	stop()
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](Discard(approve(second)))
-	require.True(t, ok, "it may have been approved")
-	require.Equal(t, second, unknown.Ticket().Lookup.Digest)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "a teammate may have stopped it")
+	require.Equal(t, 2, second.Approvals, "with the one that had no review")
+	require.Contains(t, second.String(), "Approved before: 2\n")
+	require.NotEqual(t, first.Digest(), second.Digest())
+	sent := d.sb.Calls("campaigns.approve")
+
+	d.fails(sandbox.DropAfter())
+	require.ErrorIs(t, approve(second), prospectkit.ErrOutcomeUnknown)
+	d.stop()
+	unknown := Unknown(t, approve(second)) // it may have been approved
+	require.Equal(t, second.Digest(), unknown.Ticket().Lookup.Digest)
+	require.Equal(t, prospectkit.OutcomeUnknown, Resolved(t, unknown).Outcome, "a teammate may have stopped it")
 	already(first, prospectkit.CampaignStopped)
-	require.Equal(t, sent+1, sb.Calls("campaigns.approve"))
-	time.Sleep(time.Minute)
-	require.ErrorIs(t, Discard(approve(review())), prospectkit.ErrOutcomeUnknown, "so is another agreement, as long as it is in doubt")
-	require.NoError(t, memory.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.Applied, By: "Ada", Because: "it was active"}))
+	d.sent(sent + 1)
+	require.ErrorIs(t, approve(review()), prospectkit.ErrOutcomeUnknown, "so is another agreement, as long as it is in doubt")
+	d.settle(unknown.Ticket(), journal.Applied)
 	already(second, prospectkit.CampaignStopped)
-	require.NoError(t, Discard(approve(review())), "a person who agrees again is obeyed")
-	require.Equal(t, sent+2, sb.Calls("campaigns.approve"))
+	require.NoError(t, approve(review()), "a person who agrees again is obeyed")
+	d.sent(sent + 2)
 }
 
 // Who sees that the campaign is active knows the outcome of an approval in doubt: it was approved, and blocks no later one.
 func TestApprove_SettlesWhatIsActive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb)
-		review := func() string {
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			return r.Digest()
-		}
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-		digest := review()
-		_, err := client.Campaigns.Approve(t.Context(), CampaignID, digest)
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		d.fails(sandbox.DropAfter())
+		r := d.review()
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
 		for range 2 {
-			approval, err := client.Campaigns.Approve(t.Context(), CampaignID, digest)
-			requireAlready(t, approval, err, prospectkit.CampaignActive)
+			d.already(r, prospectkit.CampaignActive)
 		}
-		for _, err := range client.InDoubt(t.Context()) {
-			require.NoError(t, err)
-			require.Fail(t, "in doubt")
-		}
-		stopCampaign(sb)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, review(), prospectkit.AllowResume())
-		require.NoError(t, err)
+		d.nothingInDoubt()
+		d.stop()
+		require.NoError(t, d.approve(d.review(), prospectkit.AllowResume()))
 	})
 }
 
 // What cannot be settled stays in doubt, also for who sees that the campaign is active.
 func TestApprove_ActiveAndNotSettled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(fullJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		j := new(fullJournal)
+		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j))
+		r := d.review()
+		d.fails(sandbox.DropAfter())
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
 		j.full = true
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
 		j.full = false
-		approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		requireAlready(t, approval, err, prospectkit.CampaignActive)
+		d.already(r, prospectkit.CampaignActive)
 	})
 }
 
@@ -249,8 +173,9 @@ func TestApprove_AlreadyApprovedMeanwhile(t *testing.T) {
 	for _, gap := range []string{"campaigns.steps", "campaigns.scheduled-sends", "campaigns.list", "lists.rows", "lists.get"} {
 		for _, nth := range []int{1, 2} {
 			for _, stops := range []bool{false, true} {
-				t.Run(fmt.Sprint(gap, " ", nth, " ", stops), func(t *testing.T) {
-					quietly(t, func(t *testing.T, logger prospectkit.ClientOption) { approvedMeanwhile(t, gap, nth, stops, logger) })
+				quietly(t, fmt.Sprint(gap, " ", nth, " ", stops), func(t *testing.T, d *desk, logger prospectkit.ClientOption) {
+					d.client = d.process(logger)
+					approvedMeanwhile(t, d, gap, nth, stops)
 				})
 			}
 		}
@@ -258,10 +183,10 @@ func TestApprove_AlreadyApprovedMeanwhile(t *testing.T) {
 }
 
 // quietly demands that nobody has to look, and that nothing is in doubt.
-func quietly(t *testing.T, f func(t *testing.T, logger prospectkit.ClientOption)) {
+func quietly(t *testing.T, name string, test func(t *testing.T, d *desk, logger prospectkit.ClientOption)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		lines, _ := LogLines(t, slog.LevelInfo, func(logger prospectkit.ClientOption) { f(t, logger) })
+	atDesk(t, name, func(t *testing.T, d *desk) {
+		lines, _ := LogLines(t, slog.LevelInfo, func(logger prospectkit.ClientOption) { test(t, d, logger) })
 		for _, line := range lines {
 			require.NotEqual(t, "WARN", line["level"], line)
 			require.NotEqual(t, "unknown", line["outcome"], line)
@@ -269,12 +194,10 @@ func quietly(t *testing.T, f func(t *testing.T, logger prospectkit.ClientOption)
 	})
 }
 
-func approvedMeanwhile(t *testing.T, gap string, nth int, stops bool, logger prospectkit.ClientOption) {
+func approvedMeanwhile(t *testing.T, d *desk, gap string, nth int, stops bool) {
 	t.Helper()
-	sb, j := EverySandbox(t, time.Now()), prospectkit.WithJournal(new(journal.MemoryJournal))
-	client, other := SandboxClient(t, sb, j, logger), SandboxClient(t, sb, j)
-	status, digest, done := prospectkit.CampaignActive, "", false
-	sb.Between(gap, func(tx *sandbox.Tx) { // before the first look of the approval, or the last one
+	other, status, digest, done := d.process(), prospectkit.CampaignActive, "", false
+	d.sb.Between(gap, func(tx *sandbox.Tx) { // before the first look of the approval, or the last one
 		if tx.Gap() != nth || done {
 			return
 		}
@@ -287,53 +210,43 @@ func approvedMeanwhile(t *testing.T, gap string, nth int, stops bool, logger pro
 			tx.StopCampaign(CampaignID)
 		}
 	})
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
+	r := d.review()
 	digest = r.Digest()
-	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, digest)
+	approval, err := d.client.Campaigns.Approve(t.Context(), CampaignID, digest)
+	require.NoError(t, err)
 	require.True(t, done)
-	requireAlready(t, approval, err, status)
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	require.Equal(t, &prospectkit.Approval{CampaignID: CampaignID, Status: status, Already: true}, approval)
+	d.sent(1)
 }
 
 // So it is if the other one has approved while this one stores its ticket: each looks for the other after that.
 func TestApprove_AlreadyApprovedWhileItStores(t *testing.T) {
-	quietly(t, func(t *testing.T, logger prospectkit.ClientOption) {
-		sb, j := EverySandbox(t, time.Now()), new(failingJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j), logger)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
+	quietly(t, "", func(t *testing.T, d *desk, logger prospectkit.ClientOption) {
+		r, j := d.review(), new(failingJournal)
+		other := d.ticket("other", r.Digest())
 		j.stored = func() error {
 			require.NoError(t, j.MemoryJournal.Sending(t.Context(), other))
 			return j.Ended(t.Context(), other.ID, journal.End{Outcome: journal.Applied})
 		}
-		approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		requireAlready(t, approval, err, "draft")
-		require.Zero(t, sb.Calls("campaigns.approve"))
-		for _, err := range client.InDoubt(t.Context()) {
-			require.NoError(t, err)
-			require.Fail(t, "in doubt")
-		}
+		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j), logger)
+		d.already(r, "draft")
+		d.sent(0)
+		d.nothingInDoubt()
 	})
 }
 
 // A campaign that a teammate has approved and stopped since the review is not what was reviewed, and the refusal says so.
 func TestApprove_StoppedSinceTheReview(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = SandboxClient(t, sb).Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-		require.NoError(t, err)
-		stopCampaign(sb)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		d.teammate()
+		d.stop()
 		for range 2 {
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+			err := d.approve(r, prospectkit.AllowResume())
 			require.ErrorIs(t, err, prospectkit.RuleReview)
 			require.ErrorContains(t, err, "campaign changed: it is stopped")
 		}
-		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		d.sent(1)
 	})
 }
 
@@ -341,75 +254,59 @@ func TestApprove_StoppedSinceTheReview(t *testing.T) {
 func TestApprove_SevenDays(t *testing.T) {
 	for age, good := range map[time.Duration]bool{7*24*time.Hour - time.Minute: true, 7*24*time.Hour + 2*time.Second: false} {
 		for _, before := range []bool{false, true} {
-			t.Run(fmt.Sprint(age, " approved ", before), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { approveAtAge(t, age, good, before) })
-			})
+			atDesk(t, fmt.Sprint(age, " approved ", before), func(t *testing.T, d *desk) { approveAtAge(t, d, age, good, before) })
 		}
 	}
 }
 
-func approveAtAge(t *testing.T, age time.Duration, good, before bool) {
+func approveAtAge(t *testing.T, d *desk, age time.Duration, good, before bool) {
 	t.Helper()
-	sb := EverySandbox(t, time.Now())
 	j, err := journal.Open(filepath.Join(t.TempDir(), "journal"), "acme")
 	require.NoError(t, err)
 	defer j.Close()
-	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	reviewed := time.Now()
+	d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j))
+	r, reviewed := d.review(), time.Now()
 	if before {
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.NoError(t, err)
-		stopCampaign(sb)
+		require.NoError(t, d.approve(r))
+		d.stop()
 	}
 	time.Sleep(age - time.Since(reviewed))
-	sent := len(sb.Journal())
-	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	sent := len(d.sb.Journal())
 	switch {
 	case before:
-		requireAlready(t, approval, err, prospectkit.CampaignStopped)
+		d.already(r, prospectkit.CampaignStopped)
 	case good:
-		require.NoError(t, err)
+		require.NoError(t, d.approve(r))
 	default:
+		err := d.approve(r)
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		require.ErrorContains(t, err, "more than seven days ago: review the campaign again")
-		require.Len(t, sb.Journal(), sent, "nothing was read for it")
-		again, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, again.Digest())
-		require.NoError(t, err)
+		require.Len(t, d.sb.Journal(), sent, "nothing was read for it")
+		require.NoError(t, d.approve(d.review()))
 	}
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	d.sent(1)
 }
 
 // One that is too old and may have approved stays unknown: its age says nothing of what it did.
 func TestApprove_SevenDaysInDoubt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-		stopCampaign(sb)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		d.fails(sandbox.DropAfter())
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+		d.stop()
 		time.Sleep(8 * 24 * time.Hour)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		require.ErrorIs(t, d.approve(r, prospectkit.AllowResume()), prospectkit.ErrOutcomeUnknown)
+		d.sent(1)
 	})
 }
 
 // Clocks of two machines differ by minutes. A digest of a later time is refused, because it would be good for more than seven days.
 func TestApprove_OfATimeToCome(t *testing.T) {
 	for ahead, good := range map[time.Duration]bool{4 * time.Minute: true, 6 * time.Minute: false} {
-		synctest.Test(t, func(t *testing.T) {
-			client := SandboxClient(t, EverySandbox(t, time.Now()))
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			digest := regexp.MustCompile(`^review4\.\d+`).ReplaceAllString(r.Digest(), fmt.Sprintf("review4.%d", time.Now().Add(ahead).Unix()))
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, digest)
+		atDesk(t, ahead.String(), func(t *testing.T, d *desk) {
+			later := fmt.Sprintf("review4.%d", time.Now().Add(ahead).Unix())
+			digest := regexp.MustCompile(`^review4\.\d+`).ReplaceAllString(d.review().Digest(), later)
+			_, err := d.client.Campaigns.Approve(t.Context(), CampaignID, digest)
 			if good {
 				require.NoError(t, err)
 				return

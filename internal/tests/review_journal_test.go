@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -30,33 +29,24 @@ func at(sb *sandbox.Sandbox) prospectkit.ClientOption {
 
 // Staging is a copy of production, with the same ids, and both share a journal: what was approved in one is not approved in the other.
 func TestApprove_OfAnotherService(t *testing.T) {
-	for name, c := range map[string]struct{ staging, same bool }{
-		"another service": {true, false},
-		"the same":        {false, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				j := prospectkit.WithJournal(new(journal.MemoryJournal))
-				one, two := EverySandbox(t, time.Now()), EverySandbox(t, time.Now())
-				base := two.BaseURL()
-				if c.staging {
-					base = staging
-				}
-				first := SandboxClient(t, one, j)
-				second, err := prospectkit.New(base, two.Token(), j, at(two))
-				require.NoError(t, err)
-				seen, err := second.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				_, err = first.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
-				require.NoError(t, err, "its content is the same")
-				again, err := second.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				approval, err := second.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
-				require.NoError(t, err)
-				require.Equal(t, c.same, approval.Already)
-				require.Equal(t, c.same, again.Approvals == 1)
-				require.Equal(t, !c.same, two.Calls("campaigns.approve") == 1)
-			})
+	for name, same := range map[string]bool{"another service": false, "the same": true} {
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			other, base := EverySandbox(t, time.Now()), staging
+			if same {
+				base = other.BaseURL()
+			}
+			second, err := prospectkit.New(base, other.Token(), prospectkit.WithJournal(d.book), at(other))
+			require.NoError(t, err)
+			seen, err := second.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			require.NoError(t, d.approve(seen), "its content is the same")
+			again, err := second.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			approval, err := second.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
+			require.NoError(t, err)
+			require.Equal(t, same, approval.Already)
+			require.Equal(t, same, again.Approvals == 1)
+			require.Equal(t, !same, other.Calls("campaigns.approve") == 1)
 		})
 	}
 }
@@ -119,79 +109,51 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 
 // A journal that is compacted still knows which digests are used up, and which reviews an approval came after.
 func TestApprove_AfterCompact(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
+	atDesk(t, "", func(t *testing.T, d *desk) {
 		j, err := journal.Open(filepath.Join(t.TempDir(), "j"), "acme")
 		require.NoError(t, err)
 		defer j.Close()
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-		review := func() string {
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			return r.Digest()
-		}
+		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j))
 		stopAndCompact := func() {
-			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-			time.Sleep(time.Minute)
+			d.stop()
 			require.NoError(t, j.Compact(t.Context(), time.Now(), nil))
 		}
-		var first string
-		for range 2 {
-			_, err = client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-			require.NoError(t, err)
-			stopAndCompact()
-			if first == "" {
-				first = review()
-			}
-		}
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, first)
-		require.ErrorIs(t, err, prospectkit.RuleReview, "it is from before another approval")
-		second := review()
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, second, prospectkit.AllowResume())
-		require.NoError(t, err)
+		require.NoError(t, d.blind())
 		stopAndCompact()
-		approval, err := client.Campaigns.Approve(t.Context(), CampaignID, second)
-		requireAlready(t, approval, err, prospectkit.CampaignStopped)
-		require.Equal(t, 3, sb.Calls("campaigns.approve"))
+		first := d.review()
+		require.NoError(t, d.blind())
+		stopAndCompact()
+		require.ErrorIs(t, d.approve(first), prospectkit.RuleReview, "it is from before another approval")
+		second := d.review()
+		require.NoError(t, d.approve(second, prospectkit.AllowResume()))
+		stopAndCompact()
+		d.already(second, prospectkit.CampaignStopped)
+		d.sent(3)
 	})
 }
 
 // A review is used up by whoever approves the campaign: a later start with the same yes does not resume what a teammate has stopped since.
 func TestApprove_UsedUpByATeammate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
-		restarted := func() {
-			_, err := teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-			require.NoError(t, err)
-			time.Sleep(10 * time.Second)
-		}
-		stop := func() {
-			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-			time.Sleep(10 * time.Second)
-		}
-		restarted()
-		stop()
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		restarted()
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		d.teammate()
+		d.stop()
+		r := d.review()
+		d.teammate()
+		time.Sleep(10 * time.Second)
 		for range 2 { // noted once
-			_, err = client.Campaigns.Approve(prospectkit.WithActor(t.Context(), "job 7"), CampaignID, r.Digest())
+			_, err := d.client.Campaigns.Approve(prospectkit.WithActor(t.Context(), "job 7"), CampaignID, r.Digest())
 			refusedAsActive(t, err)
 		}
-		stop()
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+		d.stop()
+		err := d.approve(r, prospectkit.AllowResume())
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		require.ErrorContains(t, err, "approvals other calls have approved it")
-		require.Equal(t, 2, sb.Calls("campaigns.approve"))
-		entries := j.Entries()
+		d.sent(2)
+		entries := d.book.Entries()
 		require.Len(t, entries, 1)
 		require.Equal(t, []any{"job 7", journal.Applied, "prospectkit"}, []any{entries[0].Ticket.Actor, entries[0].Outcome, entries[0].By})
 		require.Contains(t, entries[0].Because, "another call")
-		r, err = client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
-		require.NoError(t, err, "a person who agrees again is obeyed")
+		require.NoError(t, d.approve(d.review(), prospectkit.AllowResume()), "a person who agrees again is obeyed")
 	})
 }
 
@@ -210,29 +172,23 @@ func (j *failingJournal) Sending(ctx context.Context, t journal.Ticket) error {
 
 // What notes that a review is used up leaves nothing in doubt: no approval was sent, and a ticket in doubt would keep back all later ones.
 func TestApprove_UsedUpIsNeverInDoubt(t *testing.T) {
-	for name, lose := range map[string]bool{"the context ends": false, "the response of the store is lost": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sb, j := EverySandbox(t, time.Now()), new(failingJournal)
-				client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
-				r, err := client.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				_, err = teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-				require.NoError(t, err)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				j.stored = func() error {
-					if lose {
-						return errors.New("connection lost")
-					}
+	for name, lost := range map[string]error{"the context ends": nil, "the response of the store is lost": errors.New("connection lost")} {
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			j := &failingJournal{stored: func() error {
+				if lost == nil {
 					cancel()
-					return nil
 				}
-				_, err = client.Campaigns.Approve(ctx, CampaignID, r.Digest())
-				refusedAsActive(t, err)
-				require.Len(t, j.Entries(), 1)
-				require.NotEqual(t, journal.Unknown, j.Entries()[0].Outcome)
-			})
+				return lost
+			}}
+			d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j))
+			r := d.review()
+			d.teammate()
+			_, err := d.client.Campaigns.Approve(ctx, CampaignID, r.Digest())
+			refusedAsActive(t, err)
+			require.Len(t, j.Entries(), 1)
+			require.NotEqual(t, journal.Unknown, j.Entries()[0].Outcome)
 		})
 	}
 }
@@ -240,20 +196,14 @@ func TestApprove_UsedUpIsNeverInDoubt(t *testing.T) {
 // A review of an active campaign approves nothing, so there is nothing to use up: whoever reviews and approves on a schedule does not
 // fill the journal.
 func TestApprove_OfAnActiveCampaignNotesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
-		_, err := teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-		require.NoError(t, err)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		d.teammate()
 		time.Sleep(10 * time.Second)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		refusedAsActive(t, err)
-		require.Empty(t, j.Entries())
-		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.RuleReview)
-		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		r := d.review()
+		refusedAsActive(t, d.approve(r))
+		require.Empty(t, d.book.Entries())
+		d.stop()
+		require.ErrorIs(t, d.approve(r), prospectkit.RuleReview)
+		d.sent(1)
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,151 +22,233 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// teammate makes a change, as another client.
-func teammate(t *testing.T, sb *sandbox.Sandbox, change func(c *prospectkit.Client) error) {
+// desk is where somebody reviews and approves the campaign of EverySandbox.
+type desk struct {
+	t      *testing.T
+	sb     *sandbox.Sandbox
+	book   *journal.MemoryJournal
+	client *client
+}
+
+// atDesk runs a test in virtual time. Its client has the book, unless the options give it another journal.
+func atDesk(t *testing.T, name string, test func(t *testing.T, d *desk)) {
 	t.Helper()
-	require.NoError(t, change(SandboxClient(t, sb)))
+	InBubble(t, name, func(t *testing.T) {
+		d := &desk{t: t, sb: EverySandbox(t, time.Now()), book: new(journal.MemoryJournal)}
+		d.client = d.process()
+		test(t, d)
+	})
+}
+
+// process is the client of another process, with the same journal.
+func (d *desk) process(opts ...prospectkit.ClientOption) *client {
+	d.t.Helper()
+	return SandboxClient(d.t, d.sb, append(opts, prospectkit.WithJournal(d.book))...)
+}
+
+// through sends what comes from now on through a transport that may change the response to a request.
+func (d *desk) through(change func(r *http.Request, resp *http.Response) (*http.Response, error), opts ...prospectkit.ClientOption) {
+	d.t.Helper()
+	d.client = d.process(append(opts, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := d.sb.Transport().RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		return change(r, resp)
+	})))...)
+}
+
+func (d *desk) review() *prospectkit.Review {
+	d.t.Helper()
+	r, err := d.client.Campaigns.Review(d.t.Context(), CampaignID)
+	require.NoError(d.t, err)
+	return r
+}
+
+func (d *desk) approve(r *prospectkit.Review, opts ...option) error {
+	return Discard(d.client.Campaigns.Approve(d.t.Context(), CampaignID, r.Digest(), opts...))
+}
+
+// already demands that the digest of a review has approved the campaign before, and what its status is now.
+func (d *desk) already(r *prospectkit.Review, status prospectkit.CampaignStatus) {
+	d.t.Helper()
+	approval, err := d.client.Campaigns.Approve(d.t.Context(), CampaignID, r.Digest())
+	require.NoError(d.t, err)
+	require.Equal(d.t, &prospectkit.Approval{CampaignID: CampaignID, Status: status, Already: true}, approval)
+}
+
+// blind approves without a review.
+func (d *desk) blind() error {
+	return Discard(d.client.Campaigns.ApproveUnreviewed(d.t.Context(), CampaignID))
+}
+
+// teammate approves without a review, and without the journal.
+func (d *desk) teammate() {
+	d.t.Helper()
+	require.NoError(d.t, Discard(SandboxClient(d.t, d.sb).Campaigns.ApproveUnreviewed(d.t.Context(), CampaignID)))
+}
+
+// stop is what a teammate does a minute later.
+func (d *desk) stop() {
+	time.Sleep(time.Minute)
+	d.sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+	time.Sleep(time.Minute)
+}
+
+// fails makes the next approval fail.
+func (d *desk) fails(fault ...sandbox.FaultOption) {
+	d.sb.Fail("campaigns.approve", append(fault, sandbox.Nth(1))...)
+}
+
+func (d *desk) settle(ticket journal.Ticket, outcome journal.Outcome) {
+	d.t.Helper()
+	s := journal.Settlement{Outcome: outcome, By: "Ada", Because: "she has looked"}
+	require.NoError(d.t, d.book.Settle(d.t.Context(), ticket.ID, s))
+}
+
+// sent demands how many approvals were sent so far.
+func (d *desk) sent(n int) {
+	d.t.Helper()
+	require.Equal(d.t, n, d.sb.Calls("campaigns.approve"))
+}
+
+func (d *desk) nothingInDoubt() {
+	d.t.Helper()
+	for ticket, err := range d.client.InDoubt(d.t.Context()) {
+		require.NoError(d.t, err)
+		require.Empty(d.t, ticket, "in doubt")
+	}
+}
+
+// ticket is that of another process, for an approval by a digest.
+func (d *desk) ticket(id, digest string) journal.Ticket {
+	return journal.Ticket{
+		Version: journal.Version, ID: id, Op: "campaigns.approve", Service: d.sb.BaseURL(), Workspace: d.book.Workspace(),
+		IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: digest},
+	}
+}
+
+// refusedBy demands a refusal by a rule, and returns what it says.
+func refusedBy(t *testing.T, err error, rule prospectkit.SafetyRule) (problems []string) {
+	t.Helper()
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, rule, refused.Rule)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	for _, v := range refused.Violations {
+		problems = append(problems, v.Param+" "+v.Problem)
+	}
+	return problems
+}
+
+// refusedAsActive demands that a call was refused because another one has approved the campaign.
+func refusedAsActive(t *testing.T, err error) {
+	t.Helper()
+	refusedBy(t, err, prospectkit.RuleReview)
+	require.ErrorContains(t, err, "campaign is active: another call has approved it")
 }
 
 // reviewEdits are changes to what was reviewed, and the sections that they show in.
 var reviewEdits = map[string]struct {
-	change func(t *testing.T, sb *sandbox.Sandbox)
+	change func(ctx ctxt, c *client, sb *sandbox.Sandbox) error
 	in     []string
 }{
-	"name": {func(t *testing.T, sb *sandbox.Sandbox) {
-		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}})
-			return err
-		})
-	}, []string{"campaign changed"}},
-	"step": {func(t *testing.T, sb *sandbox.Sandbox) {
-		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"steps": []prospectkit.Fields{{"type": "email", "subject": "Hi", "body": "Buy now!"}}}})
-			return err
-		})
-	}, []string{"steps changed"}},
-	"send": {func(t *testing.T, sb *sandbox.Sandbox) {
-		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.EditSend(t.Context(), SendID, prospectkit.Fields{"subject": "Last chance"})
-			return err
-		})
+	"name": {adjusts(prospectkit.CampaignChanges{Extra: fields{"name": "Autumn"}}), []string{"campaign changed"}},
+	"step": {
+		adjusts(prospectkit.CampaignChanges{Extra: fields{"steps": []fields{{"type": "email", "subject": "Hi", "body": "Buy now!"}}}}),
+		[]string{"steps changed"},
+	},
+	"send": {func(ctx ctxt, c *client, _ *sandbox.Sandbox) error {
+		return Discard(c.Campaigns.EditSend(ctx, SendID, fields{"subject": "Last chance"}))
 	}, []string{"sends changed"}},
-	"state of a send": {func(_ *testing.T, sb *sandbox.Sandbox) {
-		sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(SendID, "approval_required") })
-	}, []string{"sends changed"}},
-	"lists": {func(t *testing.T, sb *sandbox.Sandbox) {
-		teammate(t, sb, func(c *prospectkit.Client) error {
-			_, err := c.Campaigns.Adjust(t.Context(), CampaignID, prospectkit.CampaignChanges{ListIDs: []string{ListID, SourceID}})
-			return err
-		})
-	}, []string{"campaign changed", "lists changed: 1 reviewed, 2 now", "contacts changed: 2 reviewed, 3 now"}},
-	"contact": {func(_ *testing.T, sb *sandbox.Sandbox) {
-		sb.Do(func(tx *sandbox.Tx) {
-			tx.RemoveRows(ListID, StepID)
-			tx.AddRows(ListID, sandbox.Row{"firstName": "Eve", "email": "eve@else.example"})
-		})
-	}, []string{"contacts changed"}},
-	"name of a list": {func(_ *testing.T, sb *sandbox.Sandbox) {
-		sb.Do(func(tx *sandbox.Tx) { tx.RenameList(ListID, "Paris") })
-	}, []string{"lists changed"}},
+	"state of a send": {edits(func(tx *sandbox.Tx) { tx.MoveSend(SendID, "approval_required") }), []string{"sends changed"}},
+	"lists": {
+		adjusts(prospectkit.CampaignChanges{ListIDs: []string{ListID, SourceID}}),
+		[]string{"campaign changed", "lists changed: 1 reviewed, 2 now", "contacts changed: 2 reviewed, 3 now"},
+	},
+	"contact": {edits(func(tx *sandbox.Tx) {
+		tx.RemoveRows(ListID, StepID)
+		tx.AddRows(ListID, sandbox.Row{"firstName": "Eve", "email": "eve@else.example"})
+	}), []string{"contacts changed"}},
+	"name of a list": {edits(func(tx *sandbox.Tx) { tx.RenameList(ListID, "Paris") }), []string{"lists changed"}},
+}
+
+func adjusts(changes prospectkit.CampaignChanges) func(ctxt, *client, *sandbox.Sandbox) error {
+	return func(ctx ctxt, c *client, _ *sandbox.Sandbox) error {
+		return Discard(c.Campaigns.Adjust(ctx, CampaignID, changes))
+	}
+}
+
+func edits(change func(*sandbox.Tx)) func(ctxt, *client, *sandbox.Sandbox) error {
+	return func(_ ctxt, _ *client, sb *sandbox.Sandbox) error { sb.Do(change); return nil }
 }
 
 // Any change between review and approval, also while the approval reads, sends nothing.
 func TestApprove_Edits(t *testing.T) {
-	gaps := []string{"", "campaigns.list", "campaigns.steps", "campaigns.scheduled-sends", "lists.get", "lists.rows"}
 	for name, edit := range reviewEdits {
-		for _, gap := range gaps {
-			t.Run(name+"/"+gap, func(t *testing.T) {
-				start := time.Now()
-				sb := EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)))
-				if gap != "" {
-					sb.Between(gap, func(tx *sandbox.Tx) {
-						if tx.Gap() == 1 {
-							edit.change(t, sb)
+		for _, gap := range []struct {
+			op  string
+			nth int
+		}{
+			{},
+			{"campaigns.list", 1},
+			{"campaigns.steps", 1},
+			{"campaigns.scheduled-sends", 1},
+			{"lists.get", 1},
+			{"lists.rows", 1},
+			{"lists.rows", 2}, // while the contacts are read for the last time, which may take minutes
+		} {
+			atDesk(t, fmt.Sprint(name, " ", gap.op, gap.nth), func(t *testing.T, d *desk) {
+				change := func() { require.NoError(t, edit.change(t.Context(), SandboxClient(t, d.sb), d.sb)) }
+				if gap.nth > 0 {
+					d.sb.Between(gap.op, func(tx *sandbox.Tx) {
+						if tx.Gap() == gap.nth {
+							change()
 						}
 					})
 				}
-				client := SandboxClient(t, sb)
-				r, err := client.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				if gap == "" {
-					edit.change(t, sb)
+				r := d.review()
+				if gap.nth == 0 {
+					change()
 				}
-				_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-				require.True(t, ok, "%v", err)
-				require.Equal(t, prospectkit.RuleReview, refused.Rule)
-				var got []string
-				for _, v := range refused.Violations {
-					got = append(got, v.Param+" "+v.Problem)
-				}
-				if gap == "" {
+				err := d.approve(r)
+				got := refusedBy(t, err, prospectkit.RuleReview)
+				if gap.nth == 0 {
 					require.Equal(t, edit.in, got)
 				}
-				require.Contains(t, err.Error(), got[0])
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				require.Zero(t, sb.Calls("campaigns.approve"))
-				sb.Advance(48 * time.Hour)
-				require.Empty(t, sb.Outbox())
+				if gap.nth == 2 {
+					require.Equal(t, 3, d.sb.Calls("lists.rows"), "the edit was made")
+				}
+				require.ErrorContains(t, err, got[0])
+				d.sent(0)
+				time.Sleep(48 * time.Hour)
+				require.Empty(t, d.sb.Outbox())
 			})
 		}
-	}
-}
-
-// While the contacts are read for the last time, which may take minutes, no change goes unnoticed either.
-func TestApprove_EditsWhileContactsAreRead(t *testing.T) {
-	for name, edit := range reviewEdits {
-		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			sb := EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)))
-			sb.Between("lists.rows", func(tx *sandbox.Tx) {
-				if tx.Gap() == 2 {
-					edit.change(t, sb)
-				}
-			})
-			client := SandboxClient(t, sb)
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-			require.True(t, ok, "%v", err)
-			require.Equal(t, prospectkit.RuleReview, refused.Rule)
-			require.Equal(t, 3, sb.Calls("lists.rows"), "the edit was made")
-			require.Zero(t, sb.Calls("campaigns.approve"))
-		})
 	}
 }
 
 // Without a change, one approval is sent, however much later and in whatever order the keys come.
 func TestApprove_Unchanged(t *testing.T) {
-	synctest.Test(t, approveUnchanged)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		plain, n := d.review(), 0
+		d.through(func(r *http.Request, resp *http.Response) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				n++
+				rewrite(t, resp, n)
+			}
+			return resp, nil
+		})
+		r := d.review()
+		require.Equal(t, plain.Digest(), r.Digest())
+		require.NoError(t, d.approve(r))
+		d.sent(1)
+		require.Positive(t, n)
+	})
 }
 
-func approveUnchanged(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	n := 0
-	shuffled, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
-		resp, err := sb.Transport().RoundTrip(r)
-		if err != nil || r.Method != http.MethodGet {
-			return resp, err
-		}
-		n++
-		return rewritten(t, resp, n), nil
-	})), prospectkit.WithJournal(new(journal.MemoryJournal)))
-	require.NoError(t, err)
-	r, err := shuffled.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	plain, err := SandboxClient(t, sb).Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	require.Equal(t, plain.Digest(), r.Digest())
-	_, err = shuffled.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.NoError(t, err)
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
-	require.Positive(t, n)
-}
-
-// rewritten is a response whose records say when they were read, and whose keys come in another order.
-func rewritten(t *testing.T, resp *http.Response, n int) *http.Response {
+// rewrite makes the records of a response say when they were read, and puts their keys in another order.
+func rewrite(t *testing.T, resp *http.Response, n int) {
 	t.Helper()
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
@@ -179,7 +260,6 @@ func rewritten(t *testing.T, resp *http.Response, n int) *http.Response {
 	backwards(&b, v, time.Unix(int64(n), 0).UTC().Format(time.RFC3339))
 	resp.Body, resp.ContentLength = io.NopCloser(&b), int64(b.Len())
 	resp.Header.Del("Content-Length")
-	return resp
 }
 
 // backwards writes a JSON value with the keys of objects in falling order.
@@ -202,8 +282,7 @@ func backwards(b *bytes.Buffer, v any, readAt string) {
 		}
 		b.WriteString("]")
 	default:
-		text, _ := json.Marshal(v)
-		b.Write(text)
+		b.WriteString(JSONText(v))
 	}
 }
 
@@ -211,121 +290,102 @@ func TestReview_Text(t *testing.T) {
 	sb := EverySandbox(t, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	r, err := SandboxClient(t, sb, prospectkit.ReadOnly(), prospectkit.NoSpend()).Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	text := r.String()
-	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "messages: 1 step, to the 2 contacts in its lists, by email.", "Scheduled send 1 of 1", "subject: Hello Ada"} {
-		require.Contains(t, text, want)
+	for _, want := range []string{
+		"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin",
+		"messages: 1 step, to the 2 contacts in its lists, by email.", "Scheduled send 1 of 1", "subject: Hello Ada",
+	} {
+		require.Contains(t, r.String(), want)
 	}
 	require.Equal(t, 2, r.ContactsCount)
 }
 
 func TestApprove_Refusals(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	client := SandboxClient(t, sb)
-	_, err := client.Campaigns.Approve(t.Context(), CampaignID, "yes")
-	require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
-	require.Empty(t, sb.Journal())
-	_, err = client.Campaigns.Review(t.Context(), FactID)
-	require.ErrorIs(t, err, prospectkit.CodeCampaignNotFound)
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	for _, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend()} {
-		_, err = SandboxClient(t, sb, mode).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
-	}
-	require.Zero(t, sb.Calls("campaigns.approve"))
-}
-
-// Without a journal, nothing would show that a review was used.
-func TestApprove_WithoutJournal(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	require.NoError(t, err)
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrInvalid)
-	require.ErrorContains(t, err, "WithJournal is required")
-	require.Zero(t, sb.Calls("campaigns.approve"))
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		_, err := d.client.Campaigns.Approve(t.Context(), CampaignID, "yes")
+		require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
+		require.Empty(t, d.sb.Journal())
+		_, err = d.client.Campaigns.Review(t.Context(), FactID)
+		require.ErrorIs(t, err, prospectkit.CodeCampaignNotFound)
+		r := d.review()
+		for _, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend()} {
+			d.client = d.process(mode)
+			require.ErrorAs(t, d.approve(r), new(*prospectkit.RefusedError))
+		}
+		d.client, err = prospectkit.New(d.sb.BaseURL(), d.sb.Token(), prospectkit.WithTransport(d.sb.Transport()))
+		require.NoError(t, err)
+		err = d.approve(d.review())
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		require.ErrorContains(t, err, "WithJournal is required", "without one, nothing would show that a review was used")
+		d.sent(0)
+	})
 }
 
 // No read proves that an approval did not happen: nothing is approved, until a person has looked, and seen the campaign again.
 func TestApprove_AfterResolve(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		d.fails(sandbox.DropBefore())
+		var unknown *prospectkit.OutcomeUnknownError
 		for range 2 {
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-			require.Equal(t, 1, sb.Calls("campaigns.approve"))
+			unknown = Unknown(t, d.approve(r))
+			d.sent(1)
 		}
-		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
-		found, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		d.sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
+		require.ErrorIs(t, d.approve(r), prospectkit.CodeUnauthorized, "whether it is active cannot be read")
+		found := Resolved(t, unknown)
 		require.Equal(t, prospectkit.OutcomeUnknown, found.Outcome)
 		require.True(t, found.Again.After(time.Now()), "it may still become active")
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-		require.Equal(t, 1, sb.Calls("campaigns.approve"))
-		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it is a draft"}))
-		again, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, again.Digest())
-		require.NoError(t, err)
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+		d.sent(1)
+		d.settle(unknown.Ticket(), journal.NotApplied)
+		require.NoError(t, d.approve(d.review()))
 	})
 }
 
-// Two calls with one digest, in two processes at once: each stores its ticket and looks for that of the other.
-func TestApprove_AtOnce(t *testing.T) { synctest.Test(t, testApproveAtOnce) }
-
-func testApproveAtOnce(t *testing.T) {
-	t.Helper()
-	sb := EverySandbox(t, time.Now())
-	j := new(journal.MemoryJournal)
-	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
-	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
-	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleInProgress, refused.Rule)
-	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be doing this: ticket other has no outcome yet")
-	require.Equal(t, NoWait, Waits(err))
-	require.Zero(t, sb.Calls("campaigns.approve"))
-	require.NoError(t, j.Ended(t.Context(), other.ID, journal.End{Outcome: journal.NotApplied}))
-	ended := other
-	ended.ID = "ended"
-	sending = sync.OnceFunc(func() {
-		require.NoError(t, j.Sending(t.Context(), ended))
-		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.End{Outcome: journal.Applied}))
+// Two calls in two processes at once, with one digest or others: each stores its ticket and looks for that of the other.
+func TestApprove_AtOnce(t *testing.T) {
+	atDesk(t, "any digest", func(t *testing.T, d *desk) {
+		r, sending := d.review(), sync.OnceFunc(func() { require.NoError(t, d.book.Sending(t.Context(), d.ticket("other", ""))) })
+		d.sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
+		require.ErrorIs(t, d.approve(r), prospectkit.RuleInProgress)
+		d.sent(0)
 	})
-	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	requireAlready(t, approval, err, "draft")
-	require.Zero(t, sb.Calls("campaigns.approve"))
-	r, err = client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.RuleResume, "its activation is not over, or it was stopped")
-	require.ErrorContains(t, err, "campaign was approved at ")
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
-	require.NoError(t, err)
+	atDesk(t, "the same", func(t *testing.T, d *desk) {
+		r, other, ended := d.review(), d.ticket("other", ""), d.ticket("ended", "")
+		other.Lookup.Digest, ended.Lookup.Digest = r.Digest(), r.Digest()
+		sending := sync.OnceFunc(func() { require.NoError(t, d.book.Sending(t.Context(), other)) })
+		d.sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
+		err := d.approve(r)
+		refusedBy(t, err, prospectkit.RuleInProgress)
+		require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be doing this: ticket other has no outcome yet")
+		require.Equal(t, NoWait, Waits(err))
+		require.NoError(t, d.book.Ended(t.Context(), other.ID, journal.End{Outcome: journal.NotApplied}))
+		sending = sync.OnceFunc(func() {
+			require.NoError(t, d.book.Sending(t.Context(), ended))
+			require.NoError(t, d.book.Ended(t.Context(), ended.ID, journal.End{Outcome: journal.Applied}))
+		})
+		d.already(r, "draft")
+		d.sent(0)
+		r = d.review()
+		err = d.approve(r)
+		require.ErrorIs(t, err, prospectkit.RuleResume, "its activation is not over, or it was stopped")
+		require.ErrorContains(t, err, "campaign was approved at ")
+		require.NoError(t, d.approve(r, prospectkit.AllowResume()))
+		d.sent(1)
+	})
+}
 
-	broken := errors.New("the database is away")
-	client = SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: broken}))
-	_, err = client.Campaigns.Review(t.Context(), CampaignID)
-	require.ErrorIs(t, err, broken)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, broken)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+// What a journal that cannot be read may hold keeps everything back.
+func TestApprove_HistoryThatCannotBeRead(t *testing.T) {
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r, broken := d.review(), errors.New("the database is away")
+		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(&brokenHistory{err: broken}))
+		require.ErrorIs(t, Discard(d.client.Campaigns.Review(t.Context(), CampaignID)), broken)
+		err := d.approve(r)
+		require.ErrorIs(t, err, broken)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		d.sent(0)
+	})
 }
 
 // Every pair of failures: at most one approval, and only of what was reviewed.
@@ -346,8 +406,7 @@ func TestEveryFailure_Approve(t *testing.T) {
 			digest = r.Digest()
 			run.Save("digest", digest)
 		}
-		_, err = client.Campaigns.Approve(run.Context(), CampaignID, digest)
-		return err
+		return Discard(client.Campaigns.Approve(run.Context(), CampaignID, digest))
 	}, func(run *sandbox.Run) error {
 		applied := 0
 		for _, e := range run.Journal() {
@@ -367,200 +426,121 @@ func TestEveryFailure_Approve(t *testing.T) {
 
 // An agreement to what a stopped campaign was is void after any later approval, even if the campaign is as it was again.
 func TestApprove_OlderThanAnotherApproval(t *testing.T) {
-	for how, approve := range map[string]func(*testing.T, *sandbox.Sandbox, *prospectkit.Client){
-		"blind": func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
-			t.Helper()
-			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-			require.NoError(t, err)
-		},
-		"newer": func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+	for how, approve := range map[string]func(*testing.T, *desk){
+		"blind": func(t *testing.T, d *desk) { t.Helper(); require.NoError(t, d.blind()) },
+		"newer": func(t *testing.T, d *desk) {
 			t.Helper()
 			var rows []string
-			sb.Do(func(tx *sandbox.Tx) { rows = tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
-			newer, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, newer.Digest(), prospectkit.AllowResume())
-			require.NoError(t, err)
-			sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(ListID, rows...) })
+			d.sb.Do(func(tx *sandbox.Tx) { rows = tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
+			require.NoError(t, d.approve(d.review(), prospectkit.AllowResume()))
+			d.sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(ListID, rows...) })
 		},
 	} {
-		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sb := EverySandbox(t, time.Now())
-				client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
-				stop := func() {
-					time.Sleep(time.Minute)
-					sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-					time.Sleep(time.Minute)
-				}
-				_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-				require.NoError(t, err)
-				stop()
-				older, err := client.Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				approve(t, sb, client)
-				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
-				if how == "blind" {
-					refusedAsActive(t, err)
-				}
-				stop()
-				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
-				require.ErrorIs(t, err, prospectkit.RuleReview)
-				require.ErrorContains(t, err, "other calls have approved it, or may have: 1 reviewed, 2 now")
-				require.Equal(t, 2, sb.Calls("campaigns.approve"))
-			})
+		atDesk(t, how, func(t *testing.T, d *desk) {
+			require.NoError(t, d.blind())
+			d.stop()
+			older := d.review()
+			approve(t, d)
+			err := d.approve(older)
+			if how == "blind" {
+				refusedAsActive(t, err)
+			}
+			d.stop()
+			err = d.approve(older)
+			require.ErrorIs(t, err, prospectkit.RuleReview)
+			require.ErrorContains(t, err, "other calls have approved it, or may have: 1 reviewed, 2 now")
+			d.sent(2)
 		})
 	}
 }
 
-// So is it while another process approves, by whatever review: it finds the ticket.
-func TestApprove_WhileAnotherIsApproved(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	j := new(journal.MemoryJournal)
-	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}}
-	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
-	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.RuleInProgress)
-	require.Zero(t, sb.Calls("campaigns.approve"))
-}
-
 // A review that counts an approval which turns out not to have been applied is void after another one: as many, but not the same.
 func TestApprove_AsManyApprovals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-		approve := func() error {
-			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-			return err
-		}
-		stop := func() {
-			time.Sleep(time.Minute)
-			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-			time.Sleep(time.Minute)
-		}
-		require.NoError(t, approve())
-		stop()
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve())
-		require.True(t, ok)
-		older, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		require.NoError(t, d.blind())
+		d.stop()
+		d.fails(sandbox.DropBefore())
+		unknown := Unknown(t, d.blind())
+		older := d.review()
 		require.Equal(t, 2, older.Approvals)
-		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it was still stopped"}))
-		require.NoError(t, approve())
-		stop()
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
-		require.ErrorIs(t, err, prospectkit.RuleReview)
-		require.Equal(t, 3, sb.Calls("campaigns.approve"))
+		d.settle(unknown.Ticket(), journal.NotApplied)
+		require.NoError(t, d.blind())
+		d.stop()
+		require.ErrorIs(t, d.approve(older), prospectkit.RuleReview)
+		d.sent(3)
 	})
 }
 
 // The campaign could be approved a moment ago. If the service refuses that, it was approved or stopped since, by a teammate, or approved
-// by this request, which a gateway has repeated: the agreement is used up.
+// by this request, which a gateway has repeated: the agreement is used up. If it stays a draft, nobody has approved it: that proves nothing.
 func TestApprove_OfOneThatHasJustBecomeActive(t *testing.T) {
-	for _, code := range []string{"CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY"} {
-		t.Run(code, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { repeatedApproval(t, code) }) })
+	for name, faults := range map[string][]sandbox.FaultOption{
+		"approved": {sandbox.Applied(), sandbox.Status(409, "CAMPAIGN_NOT_APPROVABLE")},
+		"busy":     {sandbox.Applied(), sandbox.Status(409, "CAMPAIGN_BUSY")},
+		"a draft":  {sandbox.Status(409, "CAMPAIGN_BUSY")},
+	} {
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			var reasons []string
+			d.client = d.process(Watch(func(e prospectkit.Event) {
+				if e.Next != "" {
+					reasons = append(reasons, e.Reason)
+				}
+			}))
+			r := d.review()
+			d.fails(faults...)
+			unknown := Unknown(t, d.approve(r))
+			require.Equal(t, []string{"perhaps refused for its own effect"}, reasons)
+			if name == "a draft" {
+				time.Sleep(time.Hour)
+			} else {
+				d.stop()
+			}
+			resolved := Resolved(t, unknown)
+			require.Equal(t, prospectkit.OutcomeUnknown, resolved.Outcome, "a person settles it")
+			if name == "a draft" {
+				require.Zero(t, resolved.Again, "waiting does not help")
+			}
+			sent := d.sb.Calls("campaigns.approve")
+			require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+			d.sent(sent)
+		})
 	}
-}
-
-func repeatedApproval(t *testing.T, code string) {
-	t.Helper()
-	sb := EverySandbox(t, time.Now())
-	var reasons []string
-	decided := Watch(func(e prospectkit.Event) {
-		if e.Next != "" {
-			reasons = append(reasons, e.Reason)
-		}
-	})
-	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)), decided)
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Applied(), sandbox.Status(409, code))
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok)
-	require.Equal(t, []string{"perhaps refused for its own effect"}, reasons)
-	time.Sleep(time.Minute)
-	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-	time.Sleep(time.Minute)
-	resolved, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeUnknown, resolved.Outcome, "a person settles it")
-	sent := sb.Calls("campaigns.approve")
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	require.Equal(t, sent, sb.Calls("campaigns.approve"))
-}
-
-// Nobody has approved it, and it stays a draft: that proves nothing.
-func TestApprove_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Status(409, "CAMPAIGN_BUSY"))
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok)
-		time.Sleep(time.Hour)
-		resolved, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeUnknown, resolved.Outcome)
-		require.Zero(t, resolved.Again, "waiting does not help")
-	})
 }
 
 // What a cache shows may be what the person has seen, and no longer what is there.
 func TestApprove_WhatACacheShows(t *testing.T) {
 	for _, path := range []string{"/campaigns", "/steps", "/scheduled-sends", "/rows", "/lists/" + ListID} {
-		t.Run(path, func(t *testing.T) {
-			sb := EverySandbox(t, time.Now())
-			aged := false
-			cache := RoundTrip(func(r *http.Request) (*http.Response, error) {
-				resp, err := sb.Transport().RoundTrip(r)
-				if err == nil && aged && strings.HasSuffix(r.URL.Path, path) {
-					resp.Header.Set("Age", "30")
-				}
-				return resp, err
-			})
-			client := SandboxClient(t, sb, prospectkit.WithTransport(cache))
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			aged = true
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+		atDesk(t, path, func(t *testing.T, d *desk) {
+			r := d.review()
+			d.through(aged(path))
+			err := d.approve(r)
 			require.ErrorContains(t, err, "may be old by its Age, which is that of a cache, or of a gateway that finds Date too old; nothing was approved: keep responses of this API out of caches")
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, NoWait, Waits(err))
-			require.Zero(t, sb.Calls("campaigns.approve"))
+			d.sent(0)
 		})
+	}
+}
+
+// aged gives the responses to reads of some paths the Age that a cache gives them.
+func aged(suffix string) func(*http.Request, *http.Response) (*http.Response, error) {
+	return func(r *http.Request, resp *http.Response) (*http.Response, error) {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, suffix) {
+			resp.Header.Set("Age", "30")
+		}
+		return resp, nil
 	}
 }
 
 // Nor is a campaign active because it was when a cache read it: an earlier approval stays unknown.
 func TestApprove_ActiveInACache(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	cached := false
-	client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
-		resp, err := sb.Transport().RoundTrip(r)
-		if err == nil && cached && r.Method == http.MethodGet {
-			resp.Header.Set("Age", "30")
-		}
-		return resp, err
-	})))
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	cached = true
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	cached = false
-	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	requireAlready(t, approval, err, prospectkit.CampaignActive)
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		r := d.review()
+		d.fails(sandbox.DropAfter())
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+		d.through(aged(""))
+		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+		d.client = d.process()
+		d.already(r, prospectkit.CampaignActive)
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -32,8 +31,8 @@ func (j *slowHistory) Calls(ctx context.Context, op string) iter.Seq2[journal.En
 
 // until is a gate whose yes ends, and slow one that takes ten minutes.
 func until(end time.Time) prospectkit.ClientOption {
-	return prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
-		if in.Sends && time.Now().After(end) {
+	return gate(func() error {
+		if time.Now().After(end) {
 			return errors.New("the yes has ended")
 		}
 		return nil
@@ -41,9 +40,13 @@ func until(end time.Time) prospectkit.ClientOption {
 }
 
 func slow() prospectkit.ClientOption {
+	return gate(func() error { time.Sleep(10 * time.Minute); return nil })
+}
+
+func gate(asks func() error) prospectkit.ClientOption {
 	return prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
 		if in.Sends {
-			time.Sleep(10 * time.Minute)
+			return asks()
 		}
 		return nil
 	})
@@ -62,7 +65,7 @@ func TestApprove_AfterAWait(t *testing.T) {
 		fail   func(*sandbox.Sandbox)
 		option func() prospectkit.ClientOption
 		change time.Duration // after the start
-		want   error
+		want   prospectkit.SafetyRule
 	}{
 		"the approval waits":                         {fail: limited("campaigns.approve", 1, 110)},
 		"it waits shortly":                           {fail: limited("campaigns.approve", 1, 10)},
@@ -76,34 +79,30 @@ func TestApprove_AfterAWait(t *testing.T) {
 		"the yes ends while the approval waits":      {fail: limited("campaigns.approve", 1, 3500), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }, want: prospectkit.RuleGate},
 		"the yes ends later than the approval waits": {fail: limited("campaigns.approve", 1, 100), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sb := EverySandbox(t, time.Now())
-				r, err := SandboxClient(t, sb).Campaigns.Review(t.Context(), CampaignID)
-				require.NoError(t, err)
-				if tc.fail != nil {
-					tc.fail(sb)
-				}
-				options := []prospectkit.ClientOption{prospectkit.WithMaxWait(time.Hour)}
-				if tc.option != nil {
-					options = append(options, tc.option())
-				}
-				if tc.change > 0 {
-					time.AfterFunc(tc.change, func() {
-						sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
-					})
-				}
-				_, err = SandboxClient(t, sb, options...).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-				read, sent := lastReadAndWrite(sb)
-				if tc.want != nil {
-					require.ErrorIs(t, err, tc.want)
-					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-					require.True(t, sent.IsZero())
-					return
-				}
-				require.NoError(t, err)
-				require.Less(t, sent.Sub(read), time.Second)
-			})
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			r := d.review()
+			if tc.fail != nil {
+				tc.fail(d.sb)
+			}
+			options := []prospectkit.ClientOption{prospectkit.WithMaxWait(time.Hour)}
+			if tc.option != nil {
+				options = append(options, tc.option())
+			}
+			if tc.change > 0 {
+				time.AfterFunc(tc.change, func() {
+					d.sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
+				})
+			}
+			d.client = d.process(options...)
+			err := d.approve(r)
+			read, sent := lastReadAndWrite(d.sb)
+			if tc.want != "" {
+				refusedBy(t, err, tc.want)
+				require.True(t, sent.IsZero())
+				return
+			}
+			require.NoError(t, err)
+			require.Less(t, sent.Sub(read), time.Second)
 		})
 	}
 }
@@ -123,36 +122,27 @@ func lastReadAndWrite(sb *sandbox.Sandbox) (read, sent time.Time) {
 
 // What never ends in time is an error, and sends nothing.
 func TestApprove_NeverInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb, prospectkit.WithJournal(&slowHistory{takes: 2 * time.Minute}))
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	atDesk(t, "", func(t *testing.T, d *desk) {
+		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(&slowHistory{takes: 2 * time.Minute}))
+		err := d.approve(d.review())
 		require.EqualError(t, err, "prospectkit: campaigns.approve: what was read is too old by now: the approval had to wait; nothing was approved: call it again when the workspace is less busy")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, NoWait, Waits(err))
-		require.Zero(t, sb.Calls("campaigns.approve"))
-		for ticket, err := range client.InDoubt(t.Context()) {
-			require.NoError(t, err)
-			require.Empty(t, ticket, "nothing is in doubt")
-		}
+		d.sent(0)
+		d.nothingInDoubt()
 	})
 }
 
 // A service that takes long for each response, as one does for many pages, is not in the way of an approval, up to a point.
 func TestApprove_SlowReads(t *testing.T) {
 	for takes, approves := range map[time.Duration]bool{9 * time.Second: true, 20 * time.Second: false} {
-		synctest.Test(t, func(t *testing.T) {
-			sb := EverySandbox(t, time.Now())
-			client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		atDesk(t, takes.String(), func(t *testing.T, d *desk) {
+			d.client = d.process(prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
 				time.Sleep(takes)
-				return sb.Transport().RoundTrip(r)
+				return d.sb.Transport().RoundTrip(r)
 			})))
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			require.Equal(t, approves, err == nil, "%s: %v", takes, err)
+			err := d.approve(d.review())
+			require.Equal(t, approves, err == nil, "%v", err)
 		})
 	}
 }
@@ -161,60 +151,53 @@ func TestApprove_SlowReads(t *testing.T) {
 func TestApprove_AfterAResponse(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUnauthorized} {
 		for _, stops := range []bool{false, true} {
-			t.Run(fmt.Sprint(status, " stopped ", stops), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { approveAfter(t, status, stops) })
-			})
+			atDesk(t, fmt.Sprint(status, " stopped ", stops), func(t *testing.T, d *desk) { approveAfter(t, d, status, stops) })
 		}
 	}
 }
 
-func approveAfter(t *testing.T, status int, stops bool) {
+func approveAfter(t *testing.T, d *desk, status int, stops bool) {
 	t.Helper()
-	sb, keys := EverySandbox(t, time.Now()), 0
+	keys := 0
 	gateway := RoundTrip(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
-		r.SetBasicAuth(sb.Token(), "") // whatever the key
-		resp, err := sb.Transport().RoundTrip(r)
+		r.SetBasicAuth(d.sb.Token(), "") // whatever the key
+		resp, err := d.sb.Transport().RoundTrip(r)
 		if r.Method != http.MethodPost {
 			return resp, err
 		}
 		time.Sleep(5 * time.Second)
 		if stops {
-			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+			d.sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
 		}
-		const unauthorized = `{"error":{"code":"UNAUTHORIZED","message":"no","param":null,"doc_url":null,"request_id":"r1"}}`
+		unauthorized := Envelope("UNAUTHORIZED")
 		resp.StatusCode, resp.Body, resp.ContentLength = status, io.NopCloser(strings.NewReader(unauthorized)), int64(len(unauthorized))
 		return resp, err
 	})
-	client := SandboxClient(t, sb, prospectkit.WithTransport(gateway), prospectkit.WithTokenSource(func(context.Context) (string, error) {
+	d.client = d.process(prospectkit.WithTransport(gateway), prospectkit.WithTokenSource(func(context.Context) (string, error) {
 		keys++
 		return fmt.Sprint("another-key-", keys), nil
 	}))
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	err := d.approve(d.review())
 	if stops {
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		require.ErrorContains(t, err, "it is stopped")
 	} else {
 		refusedAsActive(t, err)
 	}
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	d.sent(1)
 }
 
 // A campaign that is reviewed again after each response is approved with as many requests as any call has.
 func TestApprove_Attempts(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 5} {
-		synctest.Test(t, func(t *testing.T) {
-			sb := EverySandbox(t, time.Now())
-			sb.Fail("campaigns.approve", sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
-			client := SandboxClient(t, sb, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: most}))
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+		atDesk(t, fmt.Sprint(most), func(t *testing.T, d *desk) {
+			d.sb.Fail("campaigns.approve", sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
+			d.client = d.process(prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: most}))
+			err := d.approve(d.review())
 			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, most, sb.Calls("campaigns.approve"))
+			d.sent(most)
 		})
 	}
 }
