@@ -1,8 +1,8 @@
 package tests
 
 import (
-	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,69 +12,32 @@ import (
 	"example.com/prospectkit/filter"
 )
 
-// accepted makes a client whose transport accepts everything and counts.
-func accepted(t *testing.T, sent *int) *prospectkit.Client {
-	t.Helper()
-	return NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
-		*sent++
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/folders"):
-			return Respond(http.StatusOK, `{"folders":[]}`), nil
-		case r.Method == http.MethodPost:
-			return Made(r)
-		}
-		return Respond(http.StatusOK, `{"data":[]}`), nil
-	}))
-}
-
-type boundCall func(context.Context, *prospectkit.Client) error
-
-func listsPage(p prospectkit.ListsParams) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error { _, err := c.Lists.Page(ctx, p); return err }
-}
-
-func rowsPage(p prospectkit.RowsParams) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, p)
-		return err
+// accepts is a transport that accepts everything.
+func accepts(r *http.Request) (*http.Response, error) {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/folders"):
+		return Respond(http.StatusOK, `{"folders":[]}`), nil
+	case r.Method == http.MethodPost:
+		return Made(r)
 	}
+	return Respond(http.StatusOK, `{"data":[]}`), nil
 }
 
-func createList(name string, kind prospectkit.ListKind) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: name, Kind: kind})
-		return err
-	}
+func listsPage(p prospectkit.ListsParams) AnyCall { return with((*lists).Page, p) }
+
+func rowsPage(p prospectkit.RowsParams) AnyCall { return withTwo((*lists).RowsPage, ListID, p) }
+
+func createList(name string, kind prospectkit.ListKind) AnyCall {
+	return with((*lists).Create, prospectkit.NewList{Name: name, Kind: kind})
 }
 
-func pushing(crm string, ids []string, all bool) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids, All: all})
-		return err
-	}
+func pushing(crm string, ids []string, all bool) AnyCall {
+	return withTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids, All: all})
 }
 
-func moveTo(list, folder string) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Move(ctx, list, folder)
-		return err
-	}
-}
+func folders(kind prospectkit.FolderKind) AnyCall { return with((*lists).Folders, kind) }
 
-func folders(kind prospectkit.FolderKind) boundCall {
-	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Folders(ctx, kind)
-		return err
-	}
-}
-
-func contactIDs(n int) []string {
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = ColumnID
-	}
-	return ids
-}
+func contactIDs(n int) []string { return slices.Repeat([]string{ColumnID}, n) }
 
 // filterOf makes a filter whose JSON has exactly n characters.
 func filterOf(n int) filter.Rows {
@@ -88,7 +51,7 @@ func sortedBy(length int) prospectkit.RowsParams {
 // Each bound of the document: at it, just inside, just outside. An empty complaint means that the call goes out.
 var boundCases = []struct {
 	name      string
-	call      boundCall
+	call      AnyCall
 	complaint string
 }{
 	{"lists limit 1", listsPage(prospectkit.ListsParams{Limit: 1}), ""},
@@ -115,9 +78,9 @@ var boundCases = []struct {
 	{"kind of a new list", createList("x", prospectkit.CompanyList), ""},
 	{"no kind of a list", createList("x", "lists"), `entityType is "lists", must be one of ["contactList" "companyList"]`},
 
-	{"move", moveTo(ListID, FolderID), ""},
-	{"move a wrong id", moveTo("x/../y", FolderID), "listId must be 24 hexadecimal digits"},
-	{"move to nowhere", moveTo(ListID, ""), "folderId must be 24 hexadecimal digits"},
+	{"move", withTwo((*lists).Move, ListID, FolderID), ""},
+	{"move a wrong id", withTwo((*lists).Move, "x/../y", FolderID), "listId must be 24 hexadecimal digits"},
+	{"move to nowhere", withTwo((*lists).Move, ListID, ""), "folderId must be 24 hexadecimal digits"},
 
 	{"push all", pushing("crm", nil, true), ""},
 	{"push all, with no selection", pushing("crm", []string{}, true), ""},
@@ -156,7 +119,7 @@ func TestBounds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			sent := 0
-			err := tc.call(t.Context(), accepted(t, &sent))
+			_, err := tc.call(t.Context(), NewClient(t, Counting(&sent, accepts)))
 			if tc.complaint == "" {
 				require.NoError(t, err)
 				require.Equal(t, 1, sent)
@@ -202,32 +165,20 @@ func TestBounds_PageHoldsMoreThanWasAskedFor(t *testing.T) {
 	for _, tc := range []struct {
 		key  string
 		most int
-		call func(context.Context, *prospectkit.Client) error
+		call AnyCall
 	}{
 		{"data", 106, listsPage(prospectkit.ListsParams{Limit: 3})},
 		{"data", 2100, listsPage(prospectkit.ListsParams{})},
 		{"data", 106, rowsPage(prospectkit.RowsParams{Limit: 3})},
 		{"data", 2100, rowsPage(prospectkit.RowsParams{})},
-		{"profiles", 106, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 3})
-			return err
-		}},
-		{"profiles", 300, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
-			return err
-		}},
-		{"profiles", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.RunSavedPage(ctx, SavedID, 3)
-			return err
-		}},
-		{"activities", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.WithQuery("limit", "3"))
-			return err
-		}},
+		{"profiles", 106, with((*search).ProspectsPage, prospectkit.SearchParams{Size: 3})},
+		{"profiles", 300, with((*search).ProspectsPage, prospectkit.SearchParams{})},
+		{"profiles", 10_000, withTwo((*search).RunSavedPage, SavedID, 3)},
+		{"activities", 10_000, EveryCall["contacts.timeline"]},
 		{"folders", 10_000, folders(prospectkit.AgentFolder)},
 	} {
-		require.NoError(t, tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most))), tc.key)
-		err := tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most+1)))
+		require.NoError(t, Discard(tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most)))), tc.key)
+		_, err := tc.call(t.Context(), NewClient(t, pageWith(tc.key, tc.most+1)))
 		require.ErrorContains(t, err, "more elements than a page may have", tc.key)
 	}
 }

@@ -65,11 +65,7 @@ func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		synctest.Test(t, func(t *testing.T) {
 			sent := 0
-			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
-				sent++
-				return Consumed(r)
-			}))
-			_, err := call(t.Context(), client, prospectkit.AllowRetryUnknown())
+			_, err := call(t.Context(), NewClient(t, Counting(&sent, Consumed)), prospectkit.AllowRetryUnknown())
 			if row.Class == op.Read || repeatable(row) {
 				require.Equal(t, 3, sent)
 				require.Equal(t, row.Class != op.Read, errors.Is(err, prospectkit.ErrOutcomeUnknown))

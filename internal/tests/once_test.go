@@ -68,43 +68,26 @@ func TestOnce(t *testing.T) {
 	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
 }
 
-// A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has.
+// A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has. Its method is
+// part of what was given.
 func TestOnce_Call(t *testing.T) {
 	for _, name := range []string{"lists.share", "lists.create"} {
 		j, sent := new(journal.MemoryJournal), 0
-		client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
-			sent++
-			return Respond(http.StatusOK, `{"data":{}}`), nil
-		}), prospectkit.WithJournal(j))
-		share := func(list string) error {
-			o := Described(http.MethodPost, op.Unsafe)
+		client := NewClient(t, Counting(&sent, Always(http.StatusOK, `{"data":{}}`)), prospectkit.WithJournal(j))
+		share := func(method, list string) error {
+			o := Described(method, op.Unsafe)
 			o.Name, o.Path = name, "/business/lists/"+list+"/share"
 			return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada"))
 		}
 		for _, list := range []string{"a1", "b2", "berlin", "paris"} {
-			require.NoError(t, share(list), "another list")
+			require.NoError(t, share(http.MethodPost, list), "another list")
 		}
-		require.ErrorIs(t, share("a1"), prospectkit.ErrAlreadyDone)
-		require.ErrorIs(t, share("berlin"), prospectkit.ErrAlreadyDone)
+		require.ErrorIs(t, share(http.MethodPost, "a1"), prospectkit.ErrAlreadyDone)
+		require.ErrorIs(t, share(http.MethodDelete, "a1"), prospectkit.RuleOtherBody)
+		require.ErrorIs(t, share(http.MethodPost, "berlin"), prospectkit.ErrAlreadyDone)
 		require.Equal(t, 4, sent)
 		require.Equal(t, "with Ada /business/lists/b2/share", j.Entries()[1].Ticket.Once)
 	}
-}
-
-// The method of such an operation is part of what was given.
-func TestOnce_CallWithAnotherMethod(t *testing.T) {
-	sent := 0
-	client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
-		sent++
-		return Respond(http.StatusOK, `{"data":{}}`), nil
-	}), prospectkit.WithJournal(new(journal.MemoryJournal)))
-	call := func(method string) error {
-		return client.Call(t.Context(), Described(method, op.Unsafe), nil, nil, prospectkit.Once("with Ada"))
-	}
-	require.NoError(t, call(http.MethodPost))
-	require.ErrorIs(t, call(http.MethodDelete), prospectkit.RuleOtherBody)
-	require.ErrorIs(t, call(http.MethodPost), prospectkit.ErrAlreadyDone)
-	require.Equal(t, 1, sent)
 }
 
 func TestOnce_Refused(t *testing.T) {
@@ -112,34 +95,23 @@ func TestOnce_Refused(t *testing.T) {
 	remembers := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
 	forgets, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
-	for name, call := range map[string]func() (any, error){
-		"no key": func() (any, error) {
-			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once(""))
-		},
-		"no text": func() (any, error) {
-			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("\xff"))
-		},
-		"a read": func() (any, error) { return remembers.Account.Me(t.Context(), prospectkit.Once("a")) },
-		"no journal": func() (any, error) {
-			return forgets.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
-		},
-		"a name is the key": func() (any, error) { return remembers.Lists.Ensure(t.Context(), Q1, prospectkit.Once("a")) },
-		"a name is the key of an agent": func() (any, error) {
-			return remembers.Agents.Ensure(t.Context(), prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"x": []string{"Head of Sales"}}}, prospectkit.Once("a"))
-		},
-		"a name is the key of a start": func() (any, error) {
-			in := prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"x": []string{"Head of Sales"}}, MaxCreditSpend: 1000}
-			return remembers.Agents.CreateAndStart(t.Context(), in, prospectkit.Once("a"))
-		},
+	once, add := prospectkit.Once("a"), withTwo((*lists).AddContacts, ListID, oneContact())
+	for name, err := range map[string]error{
+		"no key":                        Discard(add(t.Context(), remembers, prospectkit.Once(""))),
+		"no text":                       Discard(add(t.Context(), remembers, prospectkit.Once("\xff"))),
+		"a read":                        Discard(remembers.Account.Me(t.Context(), once)),
+		"no journal":                    Discard(add(t.Context(), forgets, once)),
+		"a name is the key":             Discard(remembers.Lists.Ensure(t.Context(), Q1, once)),
+		"a name is the key of an agent": Discard(remembers.Agents.Ensure(t.Context(), heads, once)),
+		"a name is the key of a start":  Discard(remembers.Agents.CreateAndStart(t.Context(), heads, once)),
 	} {
-		_, err := call()
 		require.ErrorIs(t, err, prospectkit.ErrInvalid, name)
 		require.ErrorContains(t, err, "Once", name)
 	}
 	require.Empty(t, sb.Journal())
 	away := errors.New("the database is away")
 	broken := SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: away}))
-	_, err = broken.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
+	_, err = add(t.Context(), broken, once)
 	require.ErrorIs(t, err, prospectkit.RuleJournal)
 	require.ErrorIs(t, err, away)
 	require.Empty(t, sb.Journal())

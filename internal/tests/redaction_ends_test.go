@@ -36,62 +36,36 @@ const (
 )
 
 // endings are calls of every class, with ids, queries and names that are easy to recognise.
-var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error{
-	"read with a query": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Page(ctx, prospectkit.ListsParams{Search: zebra}, append(opts, prospectkit.WithQuery("also", zebra))...)
-		return err
+var endings = map[string]AnyCall{
+	"read with a query": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Lists.Page(ctx, prospectkit.ListsParams{Search: zebra}, append(opts, prospectkit.WithQuery("also", zebra))...)
 	},
-	"read with an id": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}, opts...)
-		return err
+	"read with an id": withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}),
+	"rows of a struct": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return nil, Exhaust(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, pageOptions(opts)...))
 	},
-	"rows of a struct": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		return rangeOver(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, pageOptions(opts)...))
-	},
-	"a wait": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Agents.WaitSettled(ctx, RunsID, opts...)
-		return err
-	},
-	"a search": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+	"a wait": with((*agents).WaitSettled, RunsID),
+	"a search": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		filters := filter.Search{"company": filter.Including(zebra)}
-		return rangeOver(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
+		return nil, Exhaust(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
 	},
-	"a write by name": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: someone}, opts...)
-		return err
-	},
-	"ensure": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Ensure(ctx, prospectkit.NewList{Name: someone}, opts...)
-		return err
-	},
-	"a write with ids": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Move(ctx, ListID, FolderID, opts...)
-		return err
-	},
-	"a write that sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Campaigns.ApproveUnreviewed(ctx, CampaignID, opts...)
-		return err
-	},
-	"an agent": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		spec := Discovery()
-		spec.ListName, spec.MaxCreditSpend = someone, 1000
-		_, err := c.Agents.CreateAndStart(ctx, spec, opts...)
-		return err
-	},
-	"an upload": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+	"a write by name":    with((*lists).Create, prospectkit.NewList{Name: someone}),
+	"ensure":             with((*lists).Ensure, prospectkit.NewList{Name: someone}),
+	"a write with ids":   withTwo((*lists).Move, ListID, FolderID),
+	"a write that sends": with((*campaigns).ApproveUnreviewed, CampaignID),
+	"an agent": with((*agents).CreateAndStart, prospectkit.AgentSpec(Altered(Discovery(), func(d *DiscoveryOf) {
+		d.ListName, d.MaxCreditSpend = someone, 1000
+	}))),
+	"an upload": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		text := "email\nada@engines.example\n"
-		_, err := c.Imports.Upload(ctx, prospectkit.UploadFrom(someone+".csv", int64(len(text)), strings.NewReader(text)), opts...)
-		return err
+		return c.Imports.Upload(ctx, prospectkit.UploadFrom(someone+".csv", int64(len(text)), strings.NewReader(text)), opts...)
 	},
-	"an upload that cannot be read": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
-			return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + ListID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
-		}}, opts...)
-		return err
-	},
-	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+	"an upload that cannot be read": with((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+		return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + ListID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
+	}}),
+	"a call of one's own": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		var out struct{ Age int }
-		return c.Call(ctx, UnnamedOperation(op.Unsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+		return nil, c.Call(ctx, UnnamedOperation(op.Unsafe), fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
 	},
 }
 
@@ -102,16 +76,9 @@ func pageOptions(opts []prospectkit.CallOption) (all []prospectkit.PageOption) {
 	return all
 }
 
-func rangeOver[T any](seq func(func(*T, error) bool)) (last error) {
-	for _, err := range seq {
-		last = err
-	}
-	return last
-}
-
 // ends are the ways in which an attempt fails: with every row of the decision table, and with
 // everything that repeats the request.
-var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, error){
+var ends = map[string]ending{
 	"no connection": func(*http.Request, *MemoryServer) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	},
@@ -141,7 +108,7 @@ var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, er
 	"own words": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return nil, fmt.Errorf("%s %s %v %s", r.Method, r.URL, r.URL.Query(), r.URL.RequestURI())
 	},
-	"cut":          func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, io.ErrUnexpectedEOF },
+	"cut":          as(CutOff),
 	"nothing":      func(*http.Request, *MemoryServer) (*http.Response, error) { return nil, nil },
 	"request line": rawEnd(func(r *http.Request) string { return "HTTP/1.1 " + r.URL.RequestURI() + "\r\n\r\n" }),
 	"header line":  rawEnd(func(r *http.Request) string { return "HTTP/1.1 200 OK\r\nGET " + r.URL.RequestURI() + "\r\n\r\n" }),
@@ -161,50 +128,45 @@ var ends = map[string]func(r *http.Request, m *MemoryServer) (*http.Response, er
 	"redirect": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return Respond(302, "", "Location", r.URL.String()), nil
 	},
-	"content type": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(404, "", "Content-Type", "text/html; of="+ListID), nil
-	},
-	"redirected": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(302, "", "Location", "http://"+FolderID+".example/"+ListID), nil
-	},
-	"empty": func(*http.Request, *MemoryServer) (*http.Response, error) { return Respond(200, ""), nil },
-	"too long": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(200, `"`+strings.Repeat(ListID, 200)+`"`), nil
-	},
-	"no page": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(200, `{"`+ListID+`": "`+zebra+`"}`), nil
-	},
-	"mismatch": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(200, `{"age": "`+zebra+`", "data": [{"id": "`+ListID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`), nil
-	},
-	"unknown state": func(*http.Request, *MemoryServer) (*http.Response, error) {
-		return Respond(200, `{"agent": {"id": "`+RunsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`), nil
-	},
+	"content type":  as(Always(404, "", "Content-Type", "text/html; of="+ListID)),
+	"redirected":    as(Always(302, "", "Location", "http://"+FolderID+".example/"+ListID)),
+	"empty":         as(Always(200, "")),
+	"too long":      as(Always(200, `"`+strings.Repeat(ListID, 200)+`"`)),
+	"no page":       as(Always(200, `{"`+ListID+`": "`+zebra+`"}`)),
+	"mismatch":      as(Always(200, `{"age": "`+zebra+`", "data": [{"id": "`+ListID+`", "age": "`+zebra+`"}], "pagination": {"totalPages": 1}}`)),
+	"unknown state": as(Always(200, `{"agent": {"id": "`+RunsID+`", "status": "PROCESSING", "name": "`+someone+`"}}`)),
 	"stalled": func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		<-r.Context().Done()
 		return nil, context.Cause(r.Context())
 	},
 }
 
+// ending is how an attempt fails, beside a server whose raw response it may choose.
+type ending = func(r *http.Request, m *MemoryServer) (*http.Response, error)
+
+func as(rt RoundTrip) ending {
+	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) { return rt(r) }
+}
+
 func urlError(r *http.Request) error {
 	return &url.Error{Op: "Get", URL: r.URL.String(), Err: io.ErrUnexpectedEOF}
 }
 
-func rawEnd(text func(*http.Request) string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+func rawEnd(text func(*http.Request) string) ending {
 	return func(r *http.Request, m *MemoryServer) (*http.Response, error) {
 		m.Raw = text(r)
 		return oneTime(m).RoundTrip(r)
 	}
 }
 
-func echoEnd(status int, code string, header ...string) func(*http.Request, *MemoryServer) (*http.Response, error) {
+func echoEnd(status int, code string, header ...string) ending {
 	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		said := JSONText("nothing at " + r.URL.String() + ", " + r.URL.RequestURI() + " with " + ListID + " or '" + strings.ToUpper(FolderID) + "'.")
 		return Respond(status, strings.Replace(Envelope(code), `"prose"`, said, 1), header...), nil
 	}
 }
 
-func htmlEnd(status int) func(*http.Request, *MemoryServer) (*http.Response, error) {
+func htmlEnd(status int) ending {
 	return func(r *http.Request, _ *MemoryServer) (*http.Response, error) {
 		return Respond(status, "<p>"+r.URL.String(), "Content-Type", "text/html"), nil
 	}
@@ -287,7 +249,7 @@ func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context { return out.event(e) }))
 					var info prospectkit.Info
-					err := endings[name](ctx, client, append(limits[bound].opts, prospectkit.WithInfo(&info))...)
+					_, err := endings[name](ctx, client, append(limits[bound].opts, prospectkit.WithInfo(&info))...)
 					out.add(err)
 					for _, a := range info.Attempts {
 						out.add(a.Err)
@@ -317,40 +279,25 @@ func requireNothingPrivate(t *testing.T, text, where string) {
 }
 
 // refusedArguments are calls that are refused for arguments with something private in them.
-var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Client) error{
-	"sort key": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{SortBy: zebra + `": ` + someone})
-		return err
+var refusedArguments = map[string]AnyCall{
+	"sort key":    withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{SortBy: zebra + `": ` + someone}),
+	"enumeration": with((*lists).Create, prospectkit.NewList{Name: "x", Kind: someone}),
+	"id":          with((*lists).Get, ListID+"/"+zebra),
+	"range":       withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Company{Employees: filter.AnyOf(zebra)}}),
+	"body": func(ctx ctxt, c *client, _ ...option) (any, error) {
+		return nil, c.Call(ctx, UnnamedOperation(op.Unsafe), refusesJSON{}, nil)
 	},
-	"enumeration": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: "x", Kind: someone})
-		return err
-	},
-	"id": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Get(ctx, ListID+"/"+zebra)
-		return err
-	},
-	"range": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Filter: filter.Company{Employees: filter.AnyOf(zebra)}})
-		return err
-	},
-	"body": func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, UnnamedOperation(op.Unsafe), refusesJSON{}, nil)
-	},
-	"file": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
-			return nil, fmt.Errorf("open /home/%s/%s: no such file", someone, zebra)
-		}})
-		return err
-	},
-	"gate": func(ctx context.Context, c *prospectkit.Client) error {
+	"file": with((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+		return nil, fmt.Errorf("open /home/%s/%s: no such file", someone, zebra)
+	}}),
+	"gate": func(ctx ctxt, c *client, _ ...option) (any, error) {
 		gated, err := c.With(prospectkit.WithGate(func(context.Context, prospectkit.Intent) error {
 			return fmt.Errorf("%s has to approve", someone)
 		}))
-		if err == nil {
-			_, err = gated.Account.Me(ctx)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return gated.Account.Me(ctx)
 	},
 }
 
@@ -363,7 +310,7 @@ func TestRedaction_NoLogShowsARefusedValue(t *testing.T) {
 	for name, call := range refusedArguments {
 		var out bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		err := call(t.Context(), NewClient(t, Always(200, "{}"), prospectkit.WithLogger(logger)))
+		_, err := call(t.Context(), NewClient(t, Always(200, "{}"), prospectkit.WithLogger(logger)))
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 		logger.Error("x", "err", err)
 		slog.New(slog.NewJSONHandler(&out, nil)).Error("x", "err", err)

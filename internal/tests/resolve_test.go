@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,8 +33,7 @@ func TestResolve_EveryCall(t *testing.T) {
 					require.NoError(t, err)
 					return
 				}
-				RequireUnknown(t, err)
-				unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				unknown := Unknown(t, err)
 				require.Equal(t, row.Name, unknown.Op)
 				resolves(t, sb, unknown, row, arrives)
 

@@ -22,8 +22,6 @@ var writes = []string{
 	"imports.create", "imports.presign",
 }
 
-func discard[T any](_ T, err error) error { return err }
-
 // What was refused by a rate limit has not begun, so it is retried, after the wait.
 func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
@@ -84,28 +82,34 @@ func TestSurfaces_SafetyModes(t *testing.T) {
 
 // Nothing is sent with an id that is none.
 func TestSurfaces_IDsAreChecked(t *testing.T) {
-	for _, id := range []string{"", "..", "a/b", strings.ToUpper(CampaignID) + "0"} {
-		client := NewClient(t, Untouched(t))
-		ctx := t.Context()
-		c, f, s := client.Campaigns, client.Facts, client.Search
+	ctx, client := t.Context(), NewClient(t, Untouched(t))
+	a, c, f, s := client.Agents, client.Campaigns, client.Facts, client.Search
+	for _, id := range []string{
+		"", "..", "a/b", "65f0", "../../../../business/me", strings.Repeat("g", 24), ListID + "0", strings.ToUpper(CampaignID) + "0",
+	} {
 		for name, err := range map[string]error{
-			"campaignId 1":    discard(c.Adjust(ctx, id, prospectkit.CampaignChanges{})),
-			"campaignId 2":    discard(c.StepsPage(ctx, id)),
-			"campaignId 3":    discard(c.SendsPage(ctx, id)),
-			"campaignId 4":    discard(c.ApproveUnreviewed(ctx, id)),
-			"campaignId 5":    discard(c.PreviewStep(ctx, id, StepID, nil)),
-			"campaignId 6":    discard(c.WaitInitialized(ctx, id)),
-			"stepId":          discard(c.PreviewStep(ctx, CampaignID, id, nil)),
-			"sendId":          discard(c.EditSend(ctx, id, nil)),
-			"factId":          discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),
-			"hubId 1":         discard(f.Hub(ctx, id)),
-			"hubId 2":         discard(f.KnowledgePages(ctx, id)),
-			"savedSearchId 1": discard(s.RunSavedPage(ctx, id, 0)),
-			"savedSearchId 2": discard(prospectkit.Collect(s.RunSaved(ctx, id, 0, prospectkit.MaxPaidPages(1)), 1)),
-			"contactId 1":     discard(client.Contacts.ActivitiesPage(ctx, id)),
-			"contactId 2":     discard(prospectkit.Collect(client.Contacts.Activities(ctx, id), 1)),
-			"importId 1":      discard(client.Imports.FromUpload(ctx, id)),
-			"importId 2":      discard(client.Imports.FromUploadJSON(ctx, id)),
+			"agentId 1":       Discard(a.Get(ctx, id)),
+			"agentId 2":       Discard(a.Adjust(ctx, id, fields{})),
+			"agentId 3":       Discard(a.Activate(ctx, id)),
+			"agentId 4":       Discard(a.WaitSettled(ctx, id)),
+			"agentId 5":       Exhaust(a.Rows(ctx, id, prospectkit.RowsParams{})),
+			"campaignId 1":    Discard(c.Adjust(ctx, id, prospectkit.CampaignChanges{})),
+			"campaignId 2":    Discard(c.StepsPage(ctx, id)),
+			"campaignId 3":    Discard(c.SendsPage(ctx, id)),
+			"campaignId 4":    Discard(c.ApproveUnreviewed(ctx, id)),
+			"campaignId 5":    Discard(c.PreviewStep(ctx, id, StepID, nil)),
+			"campaignId 6":    Discard(c.WaitInitialized(ctx, id)),
+			"stepId":          Discard(c.PreviewStep(ctx, CampaignID, id, nil)),
+			"sendId":          Discard(c.EditSend(ctx, id, nil)),
+			"factId":          Discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),
+			"hubId 1":         Discard(f.Hub(ctx, id)),
+			"hubId 2":         Discard(f.KnowledgePages(ctx, id)),
+			"savedSearchId 1": Discard(s.RunSavedPage(ctx, id, 0)),
+			"savedSearchId 2": Discard(prospectkit.Collect(s.RunSaved(ctx, id, 0, prospectkit.MaxPaidPages(1)), 1)),
+			"contactId 1":     Discard(client.Contacts.ActivitiesPage(ctx, id)),
+			"contactId 2":     Discard(prospectkit.Collect(client.Contacts.Activities(ctx, id), 1)),
+			"importId 1":      Discard(client.Imports.FromUpload(ctx, id)),
+			"importId 2":      Discard(client.Imports.FromUploadJSON(ctx, id)),
 		} {
 			param, _, _ := strings.Cut(name, " ")
 			require.Contains(t, Refusals(t, err), param+" must be 24 hexadecimal digits", name)

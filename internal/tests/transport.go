@@ -71,6 +71,27 @@ func Always(status int, body string, header ...string) RoundTrip {
 	return func(*http.Request) (*http.Response, error) { return Respond(status, body, header...), nil }
 }
 
+// Counting counts the requests that a transport gets.
+func Counting(n *int, rt RoundTrip) RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		*n++
+		return rt.RoundTrip(r)
+	}
+}
+
+// Lost loses the response to each write, and responds to reads.
+func Lost(reads RoundTrip) RoundTrip { return Writes(CutOff, reads) }
+
+// Writes responds to writes in one way, and to reads in another.
+func Writes(writes, reads RoundTrip) RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet {
+			return reads.RoundTrip(r)
+		}
+		return writes.RoundTrip(r)
+	}
+}
+
 // Made responds to the creation of a list or an agent, with its name, as the service does.
 func Made(r *http.Request) (*http.Response, error) {
 	var sent struct{ Name, ListName string }

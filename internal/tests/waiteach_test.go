@@ -166,21 +166,16 @@ func TestWaits_ForWhatDoesNotShowYet(t *testing.T) {
 		op    string
 		code  prospectkit.Code
 		shows time.Duration // at the latest
-		wait  func(context.Context, *prospectkit.Client) error
+		wait  func(ctxt, *client) error
 	}{
-		"WaitSettled": {"agents.get", prospectkit.CodeAgentNotFound, 65 * time.Second, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Agents.WaitSettled(ctx, RunsID)
-			return err
+		"WaitSettled": {"agents.get", prospectkit.CodeAgentNotFound, 65 * time.Second, func(ctx ctxt, c *client) error {
+			return Discard(c.Agents.WaitSettled(ctx, RunsID))
 		}},
-		"WaitEach": {"agents.get", prospectkit.CodeAgentNotFound, 65 * time.Second, func(ctx context.Context, c *prospectkit.Client) error {
-			for _, err := range c.Agents.WaitEach(ctx, RunsID) {
-				return err
-			}
-			return nil
+		"WaitEach": {"agents.get", prospectkit.CodeAgentNotFound, 65 * time.Second, func(ctx ctxt, c *client) error {
+			return Exhaust(c.Agents.WaitEach(ctx, RunsID))
 		}},
-		"WaitFor": {"lists.get", prospectkit.CodeListNotFound, 10 * time.Second, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Lists.WaitFor(ctx, ListID, func(*prospectkit.List) bool { return true })
-			return err
+		"WaitFor": {"lists.get", prospectkit.CodeListNotFound, 10 * time.Second, func(ctx ctxt, c *client) error {
+			return Discard(c.Lists.WaitFor(ctx, ListID, func(*prospectkit.List) bool { return true }))
 		}},
 	} {
 		for _, late := range []time.Duration{tc.shows / 2, tc.shows - time.Second, time.Hour} {

@@ -249,20 +249,6 @@ func TestAgents_Autocomplete(t *testing.T) {
 	require.Equal(t, []string{"field is required"}, tests.Refusals(t, err))
 }
 
-func TestAgents_IDsAreChecked(t *testing.T) {
-	agents := tests.NewClient(t, tests.Untouched(t)).Agents
-	for _, id := range []string{"", "65f0", "../../../../business/me", strings.Repeat("g", 24), tests.ListID + "0"} {
-		_, get := agents.Get(t.Context(), id)
-		_, adjust := agents.Adjust(t.Context(), id, prospectkit.Fields{})
-		_, activate := agents.Activate(t.Context(), id)
-		_, settled := agents.WaitSettled(t.Context(), id)
-		_, rows := prospectkit.Collect(agents.Rows(t.Context(), id, prospectkit.RowsParams{}), 1)
-		for _, err := range []error{get, adjust, activate, settled, rows} {
-			require.Contains(t, tests.Refusals(t, err), "agentId must be 24 hexadecimal digits", id)
-		}
-	}
-}
-
 func TestAgents_SafetyModes(t *testing.T) {
 	started := tests.Monitor()
 	started.Start, started.Unlimited = true, true
