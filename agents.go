@@ -195,7 +195,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
 	checkFields := func(bad *check.Violations) {
-		in.checkNames(bad, "", outbound.Names(PersonDiscovery{}, PeopleWatcher{}, WebMonitor{})...)
+		in.checkNames(bad, outbound.Names(PersonDiscovery{}, PeopleWatcher{}, WebMonitor{})...)
 		added := s.conf.with(opts, new(check.Violations)).fields
 		starts := slices.ContainsFunc(added, func(f outbound.Field) bool { return strings.EqualFold(f.Name, "start") })
 		bad.Must(!starts && !in.has("start"), "start", "cannot be adjusted: Activate starts a draft, and spends credits")

@@ -136,11 +136,11 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 			more = append(more, outbound.Field{Name: name, Value: value})
 		}
 	}
-	body, err := outbound.Encode(spec.body, more)
+	text, invalid, err := outbound.Encode(spec.body, more)
 	var bad check.Violations
 	var fields map[string]json.RawMessage
-	if bad.InvalidText(body.Invalid); err == nil {
-		err = json.Unmarshal(body.Text, &fields)
+	if bad.InvalidText(invalid); err == nil {
+		err = json.Unmarshal(text, &fields)
 	}
 	if err != nil {
 		bad.Add("body", "cannot be encoded: %v", err)
@@ -158,8 +158,7 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	if spec.expires == "" {
 		adjusted["expirationDate"] = Expiration(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Format(time.DateOnly))
 	}
-	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
-	a := args{body: adjusted, check: names, lookup: journal.Lookup{Start: true}}
+	a := args{body: adjusted, lookup: journal.Lookup{Start: true}}
 	if opts = sharedOptions(opts); !s.conf.guard.Priced(op.AgentsAdjust.Name) { // what has a price is sent once
 		opts = append(opts, AllowRetryUnknown())
 	}

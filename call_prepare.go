@@ -210,28 +210,25 @@ func (c *call) encodeBody() {
 	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
 		value = Fields{}
 	}
-	body, err := outbound.Encode(value, append(c.extraFields(), c.opts.fields...))
-	bad.InvalidText(body.Invalid)
+	text, invalid, err := outbound.Encode(value, append(c.extraFields(), c.opts.fields...))
+	bad.InvalidText(invalid)
 	if err != nil {
 		bad.Add("body", "cannot be encoded: %v", err)
 	}
 	contentType := "application/json"
-	c.given = body.Text
-	if c.body = body.Text; in.form {
+	c.given = text
+	if c.body = text; in.form {
 		c.body, contentType = outbound.Form(c.body)
 	}
 	c.header["Content-Type"] = []string{contentType}
 }
 
-// extraFields are the fields beside those of the body, in the order of their names. A name that differs from one of the body's in letter case
-// only is refused.
+// extraFields are the fields beside those of the body, in the order of their names.
 func (c *call) extraFields() (extra []outbound.Field) {
 	for _, fields := range c.in.extra {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			c.bad.Must(name != "", "body", "has a field without a name")
-			if !c.bad.OtherCase("", name, outbound.Names(c.in.body)...) {
-				extra = append(extra, outbound.Field{Name: name, Value: fields[name]})
-			}
+			extra = append(extra, outbound.Field{Name: name, Value: fields[name]})
 		}
 	}
 	return extra

@@ -363,7 +363,7 @@ func ExampleContactsService_Activities() {
 	// email_sent
 }
 
-// A file is checked by its first bytes before it is sent, and read while it is.
+// The name and the size of a file are checked before it is sent. It is read while it is sent.
 func ExampleImportsService_Upload() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()

@@ -328,7 +328,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
 	check := func(bad *check.Violations) {
-		in.checkNames(bad, "", "contactIds")
+		in.checkNames(bad, "contactIds")
 		in.checkChoice(bad)
 	}
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)

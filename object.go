@@ -29,10 +29,12 @@ func (f Fields) checkChoice(bad *check.Violations) {
 	}
 }
 
-// checkNames refuses names that differ from documented ones in letter case only.
-func (f Fields) checkNames(bad *check.Violations, path string, documented ...string) {
+// checkNames refuses names that differ from documented ones in letter case only: the service may take one for the other.
+func (f Fields) checkNames(bad *check.Violations, documented ...string) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		bad.OtherCase(path, name, documented...)
+		if i := slices.IndexFunc(documented, func(d string) bool { return d != name && strings.EqualFold(d, name) }); i >= 0 {
+			bad.Add(name, "differs from %q in letter case only", documented[i])
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
@@ -40,12 +39,6 @@ func (b searchBody) check(bad *check.Violations) {
 }
 
 func checkFilters(bad *check.Violations, filters filter.Search) {
-	for name := range filters {
-		if strings.TrimSpace(name) == "" {
-			bad.Add("filters", "has a filter without a name")
-		}
-		bad.OtherCase("filters.", name, "job_title_levels")
-	}
 	if filters != nil {
 		bad.NotEmpty("filters", filters)
 	}
@@ -152,7 +145,6 @@ func (c CompanySearch) check(bad *check.Violations) {
 	if c.Filters != nil {
 		bad.NotEmpty("filters", c.Filters)
 	}
-	c.Filters.checkNames(bad, "filters.", "headquartersCity")
 	bad.OptionalID("savedSearchId", c.SavedSearchID)
 	bad.IDs("excludeCompanyLists", c.ExcludeCompanyLists)
 	c.Extra.checkChoice(bad)

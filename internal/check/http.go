@@ -46,13 +46,8 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 func respell(u *url.URL) {
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	u.RawPath = strings.TrimSuffix(u.RawPath, "/")
-	host, zone, zoned := strings.Cut(u.Host, "%") // the name of a zone has its own case
-	u.Host = strings.ToLower(host)
-	if zoned {
-		u.Host += "%" + zone
-	}
 	defaults := map[string]string{"https": ":443", "http": ":80"}
-	u.Host = strings.TrimSuffix(strings.TrimSuffix(u.Host, defaults[u.Scheme]), ":")
+	u.Host = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), defaults[u.Scheme]), ":")
 }
 
 // IsLoopback reports whether a host is this machine. It looks no name up.
@@ -72,8 +67,6 @@ func Token(bad *Violations, token string) {
 		at := strings.IndexFunc(token, unseen)
 		r, _ := utf8.DecodeRuneInString(token[at:])
 		bad.Add("token", "has a character that nobody sees, %U, at byte %d: copy the key again", r, at)
-	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
-		bad.Add("token", "looks like a URL: base URL and token may be swapped")
 	case strings.Contains(token, ":"):
 		bad.Add("token", "has a colon, which HTTP Basic cannot carry")
 	}
@@ -119,7 +112,4 @@ func IsToken(s string) bool {
 }
 
 // HasControl reports whether s has a control character.
-func HasControl(s string) bool { return strings.ContainsFunc(s, IsControl) }
-
-// IsControl reports whether r is a control character.
-func IsControl(r rune) bool { return r < ' ' || r == 0x7f }
+func HasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }

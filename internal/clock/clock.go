@@ -176,15 +176,11 @@ type Service struct{ date, made seen }
 type seen struct {
 	mu     sync.Mutex
 	at, by time.Time
-	date   string // heard later, and not parsed yet, because most are never asked for
-	heard  time.Time
 }
 
 // Hear notes the Date of a response of the service that arrived at an instant, so long after its request left. That of a cache is ignored.
 func (s *Service) Hear(h http.Header, at time.Time, took time.Duration) {
-	if lines := h["Date"]; len(lines) == 1 && len(lines[0]) == len(http.TimeFormat) && !Cached(h, took) {
-		s.date.hear(lines[0], at)
-	} else if date, dated := DateOf(h, took); dated {
+	if date, dated := DateOf(h, took); dated {
 		s.date.note(date, at)
 	}
 }
@@ -218,25 +214,13 @@ func (s *Service) At(t time.Time) time.Time {
 func (s *seen) note(by, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.by, s.at, s.date = by, at, ""
-}
-
-func (s *seen) hear(date string, at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.date, s.heard = date, at
+	s.by, s.at = by, at
 }
 
 // ahead is how far the instant was ahead, unless the local clock was set between then and now.
 func (s *seen) ahead(now time.Time) (ahead time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.date != "" {
-		if date, err := http.ParseTime(s.date); err == nil {
-			s.by, s.at = date, s.heard
-		}
-		s.date = ""
-	}
 	set := now.Sub(s.at) - now.Round(0).Sub(s.at.Round(0))
 	if s.by.IsZero() || set.Abs() > MaxError {
 		return 0, false

@@ -53,56 +53,42 @@ func (k *Key) Header() []string {
 
 // Keys are the current key of a client, and the earlier ones, which are still hidden.
 type Keys struct {
-	source Source // nil: the key never changes
-	used   *used
+	source Source        // nil: the key never changes
+	turn   chan struct{} // held by the one who asks the source
 
 	mu       sync.Mutex
-	current  *Key    // nil until the source has given one
-	rejected bool    // the current one was: the next use asks the source
-	asking   *flight // nil: nobody asks
+	current  *Key     // nil until the source has given one
+	rejected bool     // the current one was: the next use asks the source
+	asked    int      // how often the source has told a key or an error
+	err      error    // what it told last
+	tokens   []string // that were current, the last ones
+	hide     redact.Secrets
 }
 
-// used hides the last keys that were current, also in clients that have a source of their own.
-type used struct {
-	mu     sync.Mutex
-	tokens []string
-	hide   redact.Secrets
-}
-
-const mostUsed = 10
-
-func (u *used) add(token string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.tokens = append(u.tokens, token)
-	u.tokens = u.tokens[max(0, len(u.tokens)-mostUsed):]
-	u.hide = nil
-	for _, token := range u.tokens {
-		u.hide = u.hide.Key(token)
-	}
-}
-
-// flight is one use of the source. Its results are set before done is closed.
-type flight struct {
-	done chan struct{}
-	key  *Key
-	err  error
-	gone bool // the one who asked gave up: that says nothing about the source
-}
+const mostUsed = 10 // keys that are hidden
 
 // New returns the keys of a client that begins with a token, or without one if there is a source.
 func New(token string, source Source) *Keys {
-	k := &Keys{source: source, used: new(used)}
+	k := &Keys{source: source, turn: make(chan struct{}, 1)}
 	if token != "" {
-		k.used.add(token)
-		k.current = newKey(token)
+		k.use(token)
 	}
 	return k
 }
 
 // With returns keys that begin with the current one and have another source.
 func (k *Keys) With(source Source) *Keys {
-	return &Keys{source: source, used: k.used, current: k.Current()}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return &Keys{source: source, turn: make(chan struct{}, 1), current: k.current, tokens: slices.Clone(k.tokens), hide: k.hide}
+}
+
+func (k *Keys) use(token string) {
+	k.current, k.tokens, k.hide = newKey(token), append(k.tokens, token), nil
+	k.tokens = k.tokens[max(0, len(k.tokens)-mostUsed):]
+	for _, token := range k.tokens {
+		k.hide = k.hide.Key(token)
+	}
 }
 
 // Changes reports whether there is a source.
@@ -110,13 +96,9 @@ func (k *Keys) Changes() bool { return k.source != nil }
 
 // Secrets hides the current key, and the last ones that were used.
 func (k *Keys) Secrets() redact.Secrets {
-	current := k.Current()
-	k.used.mu.Lock()
-	defer k.used.mu.Unlock()
-	if current != nil && !slices.Contains(k.used.tokens, current.token) { // other clients have used many since
-		return k.used.hide.Key(current.token)
-	}
-	return k.used.hide
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.hide
 }
 
 // Current returns the key to send with, or nil.
@@ -143,79 +125,66 @@ var (
 
 type askingKey struct{}
 
-// Get returns the current key. If there is none, or it was rejected, it asks the source, for at
-// most the limit. Whoever comes meanwhile waits for the same result, for at most the limit, too. A source
-// that hangs is not asked again until it has returned.
+// Get returns the current key. If there is none, or it was rejected, it asks the source, for at most the limit. Whoever comes meanwhile waits
+// for the same result, for at most the limit, too. A source that hangs is not asked again until it has returned.
 func (k *Keys) Get(ctx context.Context, limit time.Duration) (*Key, error) {
-	for {
-		k.mu.Lock()
-		if k.current != nil && (!k.rejected || k.source == nil) {
-			key := k.current
-			k.mu.Unlock()
-			return key, nil
-		}
-		f := k.asking
-		if f == nil {
-			f = &flight{done: make(chan struct{}), gone: true, err: errPanicked}
-			k.asking = f
-			k.mu.Unlock()
-			return k.ask(ctx, limit, f)
-		}
-		k.mu.Unlock()
-		if ctx.Value(askingKey{}) == any(k) {
-			return nil, errReentrant // it would wait for itself
-		}
-		if err := f.wait(ctx, limit); err != nil {
-			return nil, err
-		}
-		if !f.gone {
-			return f.key, f.err
-		}
+	key, before, _ := k.state()
+	switch {
+	case key != nil:
+		return key, nil
+	case ctx.Value(askingKey{}) == any(k):
+		return nil, errReentrant // it would wait for itself
 	}
-}
-
-func (f *flight) wait(ctx context.Context, limit time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSilent)
-	defer cancel()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-f.done:
-		return nil
-	}
-}
-
-// ask uses the source once.
-func (k *Keys) ask(ctx context.Context, limit time.Duration, f *flight) (*Key, error) {
 	within, cancel := context.WithTimeoutCause(context.WithValue(ctx, askingKey{}, k), limit, errSilent)
 	defer cancel()
-	if !exchange.Run(within, func() { k.fly(ctx, within, f) }) {
-		return nil, context.Cause(within) // the flight ends when the source returns
+	select {
+	case k.turn <- struct{}{}:
+	case <-within.Done():
+		return nil, context.Cause(within)
 	}
-	return f.key, f.err
+	key, asked, err := k.state()
+	if key != nil || asked > before {
+		<-k.turn
+		return key, err
+	}
+	if !exchange.Run(within, func() { key, err = k.ask(ctx, within) }) {
+		return nil, context.Cause(within) // the turn ends when the source returns
+	}
+	return key, err
 }
 
-// fly calls the source, and ends the flight.
-func (k *Keys) fly(ctx, within context.Context, f *flight) {
-	var token string
+// state returns the key, unless the source has to be asked for one, and what the source has told last.
+func (k *Keys) state() (key *Key, asked int, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.current != nil && (!k.rejected || k.source == nil) {
+		return k.current, k.asked, nil
+	}
+	return nil, k.asked, k.err
+}
+
+// ask asks the source, and gives up the turn. If the one who asks has given up, that says nothing about the source.
+func (k *Keys) ask(ctx, within context.Context) (key *Key, err error) {
+	token := ""
+	err = errPanicked
 	defer func() { // also if the source ends its goroutine
 		k.mu.Lock()
-		if f.err == nil {
+		if err == nil {
 			if k.current == nil || k.current.token != token {
-				k.used.add(token)
-				k.current = newKey(token)
+				k.use(token)
 			}
-			f.key, k.rejected = k.current, false
+			key, k.rejected = k.current, false
 		}
-		k.asking = nil
+		if err == nil || ctx.Err() == nil {
+			k.asked, k.err = k.asked+1, err
+		}
 		k.mu.Unlock()
-		close(f.done)
+		<-k.turn
 	}()
-	token, f.err = k.fetch(within)
-	if f.err != nil && within.Err() != nil && ctx.Err() == nil {
-		f.err = errSilent
+	if token, err = k.fetch(within); err != nil && within.Err() != nil && ctx.Err() == nil {
+		err = errSilent
 	}
-	f.gone = f.err != nil && ctx.Err() != nil
+	return nil, err
 }
 
 // fetch calls the source, and checks what it returns. Space around a token, such as the end of a line in a file, is no part of it.

@@ -14,50 +14,48 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// Open opens a source within a time limit. It also returns the first bytes, which can still be read
-// from the source.
-func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
+const aheadBytes = 512 // of a source are read when it is opened
+
+// Open opens a source within a time limit, and reads ahead in it, so that one that cannot be read is found before anything is sent.
+func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)
 	defer cancel()
-	var (
-		file io.ReadCloser
-		head []byte
-		err  error
-	)
-	back := Run(ctx, func() { file, head, err = open(ctx, source, peek) })
+	var file io.ReadCloser
+	var err error
+	back := Run(ctx, func() { file, err = open(ctx, source) })
 	if ctx.Err() == nil {
-		return file, head, err
+		return file, err
 	}
 	if back && file != nil {
 		closeAsync(file)
 	}
-	return nil, nil, fmt.Errorf("cannot be read: %w", context.Cause(ctx))
+	return nil, fmt.Errorf("cannot be read: %w", context.Cause(ctx))
 }
 
 // open closes what it opens if the context ends first, also to end a read that hangs.
-func open(ctx context.Context, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
+func open(ctx context.Context, source func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	file, err := source()
 	if err == nil && file == nil {
 		err = redact.OwnError("Open returned nothing")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
+		return nil, fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
 	}
 	file = guarded{file}
 	keep := context.AfterFunc(ctx, func() { closeAsync(file) })
-	buffer := bufio.NewReaderSize(file, peek)
-	head, err := buffer.Peek(peek)
+	buffer := bufio.NewReaderSize(file, aheadBytes)
+	_, err = buffer.Peek(aheadBytes)
 	switch {
 	case !keep():
-		return nil, nil, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case err != nil && !errors.Is(err, io.EOF):
 		_ = file.Close()
-		return nil, nil, fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
+		return nil, fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
 	}
 	return struct {
 		io.Reader
 		io.Closer
-	}{buffer, file}, head, nil
+	}{buffer, file}, nil
 }
 
 // guarded makes errors of the panics of a source and of what breaks the contract of [io.Reader]: a transport may read and close it in a

@@ -55,7 +55,7 @@ func TestOpen_EndsInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, began := text("some"), time.Now()
-				source, _, err := Open(t.Context(), limit, slow(c.opens, c.reads, f), 16)
+				source, err := Open(t.Context(), limit, slow(c.opens, c.reads, f))
 				require.ErrorIs(t, err, errSourceTimeout)
 				require.EqualError(t, err, "cannot be read: nothing was read within the time limit of one attempt")
 				require.Nil(t, source)
@@ -69,7 +69,7 @@ func TestOpen_EndsInTime(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("the caller has left")
 		time.AfterFunc(limit/2, func() { cancel(why) })
-		_, _, err := Open(ctx, limit, slow(time.Hour, 0, text("")), 16)
+		_, err := Open(ctx, limit, slow(time.Hour, 0, text("")))
 		require.ErrorIs(t, err, why)
 		time.Sleep(2 * time.Hour) // virtual
 	})

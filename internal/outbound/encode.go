@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Field is a member that is added to a JSON object.
@@ -20,74 +19,38 @@ type Field struct {
 	Value any
 }
 
-// Body is an encoded value.
-type Body struct {
-	Text    []byte
-	Invalid []string // the paths of texts that are not valid UTF-8
-}
-
 // Encode encodes a value as JSON and adds members to it. It is an error if the value already has such a member, or its type defines one,
-// whatever the letter case: a service may take one for the other. Invalid is also set beside an error.
-func Encode(value any, more []Field) (Body, error) {
-	text, err := json.Marshal(value)
-	isMap := reflect.ValueOf(value).Kind() == reflect.Map
-	if err == nil && (len(more) > 0 || isMap) {
+// whatever the letter case: a service may take one for the other. Invalid are the paths of texts that are not valid UTF-8.
+func Encode(value any, more []Field) (text []byte, invalid []string, err error) {
+	if text, err = json.Marshal(value); err == nil && len(more) > 0 {
 		text, err = extend(text, value, more)
 	}
-	f := found{deep: err != nil || suspect(text)}
-	f.look(reflect.ValueOf(value), "", 0)
-	for _, field := range more {
-		f.text(field.Name, field.Name)
-		f.look(reflect.ValueOf(field.Value), field.Name, 0)
+	if err != nil {
+		return nil, nil, err
 	}
-	switch {
-	case err != nil && f.looked >= mostAll: // it holds itself, and any path comes again and again
-		f.invalid = nil
-	case len(f.invalid) == 0 && !utf8.Valid(text): // a type that encodes itself has made it
-		f.invalid = []string{""}
-	}
-	return Body{f.rewrite(text), f.invalid}, err
+	f := look(text, value, more)
+	return f.rewrite(text), f.paths("", text), nil
 }
 
-// extend adds members to an object, and demands that no two names are alike.
+// extend adds members to an object.
 func extend(text []byte, value any, more []Field) ([]byte, error) {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); (err != nil || members == nil) && len(more) > 0 {
+	if err := json.Unmarshal(text, &members); err != nil || members == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
-	taken := make(map[string]string) // by the form without letter case
-	take := func(name string) error {
-		form := strings.ToLower(strings.ToUpper(name)) // equal for what encoding/json takes for the same
-		switch old, is := taken[form]; {
-		case is && old == name:
-			return fmt.Errorf("field %q is set by the call itself", name)
-		case is:
-			return fmt.Errorf("field %q differs from %q in letter case only", name, old)
-		}
-		taken[form] = name
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if err := take(name); err != nil {
-			return nil, err
-		}
-	}
+	taken := slices.Sorted(maps.Keys(members))
 	if v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() == reflect.Struct {
-		for _, name := range Names(v.Interface()) { // also those that are left out
-			_ = take(name)
-		}
+		taken = append(taken, Names(v.Interface())...) // also those that are left out
 	}
 	for _, field := range more {
-		err := take(field.Name)
-		if err != nil {
-			return nil, err
+		if i := slices.IndexFunc(taken, func(name string) bool { return strings.EqualFold(name, field.Name) }); i >= 0 {
+			return nil, fmt.Errorf("field %q is set by the call itself, as %q", field.Name, taken[i])
 		}
+		var err error
 		if members[field.Name], err = json.Marshal(field.Value); err != nil {
 			return nil, fmt.Errorf("field %q: %w", field.Name, err)
 		}
-	}
-	if len(more) == 0 {
-		return text, nil
+		taken = append(taken, field.Name)
 	}
 	return json.Marshal(members)
 }

@@ -33,18 +33,17 @@ func TestEncode(t *testing.T) {
 		"a field":                             {shape{Name: "a"}, fields{{"more", 1}}, `{"name":"a","Plain":"","more":1}`, ""},
 		"fields, by pointer":                  {&shape{Name: "a"}, fields{{"more", nil}, {"most", []string{"x"}}}, `{"name":"a","Plain":"","more":null,"most":["x"]}`, ""},
 		"a field of a map":                    {map[string]any{"a": 1}, fields{{"more", 1}}, `{"a":1,"more":1}`, ""},
-		"a field that is there":               {shape{}, fields{{"name", "b"}}, "", `field "name" is set by the call itself`},
-		"a field that is left out":            {shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself`},
-		"a field without a tag":               {&shape{}, fields{{"Plain", "b"}}, "", `field "Plain" is set by the call itself`},
-		"a field left out, by pointer":        {&shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself`},
-		"a field left out, without a name":    {shape{}, fields{{"Empty", "b"}}, "", `field "Empty" is set by the call itself`},
-		"a field that a map has":              {map[string]any{"a": 1}, fields{{"a", 1}}, "", `field "a" is set by the call itself`},
-		"twice the same":                      {shape{}, fields{{"more", 1}, {"more", 2}}, "", `field "more" is set by the call itself`},
-		"of another letter case":              {shape{}, fields{{"NAME", "b"}}, "", `field "NAME" differs from "name" in letter case only`},
-		"one left out, of another case":       {shape{}, fields{{"LEFT", "b"}}, "", `field "LEFT" differs from "left" in letter case only`},
-		"of another case, by Unicode":         {map[string]any{"start": 1}, fields{{"\u017Ftart", 1}}, "", `field "ſtart" differs from "start" in letter case only`},
-		"two of another case":                 {shape{}, fields{{"more", 1}, {"More", 2}}, "", `field "More" differs from "more" in letter case only`},
-		"two of a map of another case":        {map[string]any{"ids": 1, "IDs": 2, "x": 3}, nil, "", `field "ids" differs from "IDs" in letter case only`},
+		"a field that is there":               {shape{}, fields{{"name", "b"}}, "", `field "name" is set by the call itself, as "name"`},
+		"a field that is left out":            {shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself, as "left"`},
+		"a field without a tag":               {&shape{}, fields{{"Plain", "b"}}, "", `field "Plain" is set by the call itself, as "Plain"`},
+		"a field left out, by pointer":        {&shape{}, fields{{"left", "b"}}, "", `field "left" is set by the call itself, as "left"`},
+		"a field left out, without a name":    {shape{}, fields{{"Empty", "b"}}, "", `field "Empty" is set by the call itself, as "Empty"`},
+		"a field that a map has":              {map[string]any{"a": 1}, fields{{"a", 1}}, "", `field "a" is set by the call itself, as "a"`},
+		"twice the same":                      {shape{}, fields{{"more", 1}, {"more", 2}}, "", `field "more" is set by the call itself, as "more"`},
+		"of another letter case":              {shape{}, fields{{"NAME", "b"}}, "", `field "NAME" is set by the call itself, as "name"`},
+		"one left out, of another case":       {shape{}, fields{{"LEFT", "b"}}, "", `field "LEFT" is set by the call itself, as "left"`},
+		"of another case, by Unicode":         {map[string]any{"start": 1}, fields{{"\u017Ftart", 1}}, "", `field "ſtart" is set by the call itself, as "start"`},
+		"two of another case":                 {shape{}, fields{{"more", 1}, {"More", 2}}, "", `field "More" is set by the call itself, as "more"`},
 		"to what is not an object":            {[]int{1}, fields{{"more", 1}}, "", "WithField needs a body that is an object"},
 		"to null":                             {(*shape)(nil), fields{{"more", 1}}, "", "WithField needs a body that is an object"},
 		"what cannot be encoded":              {shape{}, fields{{"more", func() {}}}, "", `field "more": json: unsupported type: func()`},
@@ -52,14 +51,14 @@ func TestEncode(t *testing.T) {
 		"a value that cannot be, with fields": {func() {}, fields{{"more", 1}}, "", "json: unsupported type: func()"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := outbound.Encode(c.value, c.more)
+			text, invalid, err := outbound.Encode(c.value, c.more)
 			if c.err != "" {
 				require.EqualError(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.JSONEq(t, c.want, string(body.Text))
-			require.Empty(t, body.Invalid)
+			require.JSONEq(t, c.want, string(text))
+			require.Empty(t, invalid)
 		})
 	}
 }
@@ -67,14 +66,11 @@ func TestEncode(t *testing.T) {
 // Added fields are searched like the value itself.
 func TestEncode_Findings(t *testing.T) {
 	at := time.Date(2026, time.January, 31, 10, 30, 0, 0, time.FixedZone("", 3600))
-	body, err := outbound.Encode(map[string]any{"a": bad, "at": at}, []outbound.Field{{"more", []any{"x", bad}}, {"then", at.Add(time.Hour)}, {bad, 1}})
+	text, invalid, err := outbound.Encode(map[string]any{"a": bad, "at": at}, []outbound.Field{{"more", []any{"x", bad}}, {"then", at.Add(time.Hour)}, {bad, 1}})
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "more.1", "caf\uFFFD"}, body.Invalid)
-	require.Contains(t, string(body.Text), `"at":"2026-01-31T09:30:00.000Z"`)
-	require.Contains(t, string(body.Text), `"then":"2026-01-31T10:30:00.000Z"`)
-	body, err = outbound.Encode(func() {}, []outbound.Field{{"more", bad}})
-	require.Error(t, err)
-	require.Equal(t, []string{"more"}, body.Invalid)
+	require.Equal(t, []string{"a", "caf\uFFFD", "more[1]"}, invalid)
+	require.Contains(t, string(text), `"at":"2026-01-31T09:30:00.000Z"`)
+	require.Contains(t, string(text), `"then":"2026-01-31T10:30:00.000Z"`)
 }
 
 func TestForm(t *testing.T) {
@@ -108,6 +104,12 @@ func TestEmpty(t *testing.T) {
 		`{"a":["x",""],"b":" \t","c":{"d":""}}`:   {"f.a[1]", "f.b", "f.c.d"},
 		`["\u00a0","\u200b","x\u200b",""]`:        {"f[0]", "f[1]", "f[3]"}, // nothing that a reader sees
 	} {
-		require.Equal(t, want, outbound.Empty("f", text), text)
+		require.Equal(t, want, outbound.Empty("f", []byte(text)), text)
 	}
+}
+
+func TestListedAreTheStringsWithinArrays(t *testing.T) {
+	all, err := outbound.Listed([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e", "f": {"g": [[{"h": {"i": "j"}}]]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c", "j"}, all)
 }

@@ -9,41 +9,56 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 )
 
-// Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text. The path of an
-// element ends in its position, as in "names[1]".
-func Empty(path, text string) (found []string) {
-	c := jsonscan.New([]byte(text))
-	addEmpty(&found, path, &c)
+// Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text.
+func Empty(path string, text []byte) []string {
+	return pathsOf(path, text, func(text []byte) bool { return !bytes.ContainsFunc(text, visible) })
+}
+
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
+// pathsOf returns the paths of the names and the texts in a JSON text that are wanted. Null and what is empty are texts without a letter. The
+// path of an element ends in its position, as in "names[1]".
+func pathsOf(path string, text []byte, wanted func(text []byte) bool) (found []string) {
+	c := jsonscan.New(text)
+	addPaths(&found, path, &c, wanted)
 	return found
 }
 
-func addEmpty(found *[]string, path string, c *jsonscan.Cursor) {
+func addPaths(found *[]string, path string, c *jsonscan.Cursor, wanted func(text []byte) bool) {
+	add := func(path string, text []byte) {
+		if wanted(text) {
+			*found = append(*found, path)
+		}
+	}
 	some := false
 	switch {
 	case c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			some = true
-			addEmpty(found, path+"."+string(key), c)
+			inner := string(bytes.ToValidUTF8(key, []byte("\uFFFD")))
+			if some = true; path != "" {
+				inner = path + "." + inner
+			}
+			add(inner, key)
+			addPaths(found, inner, c, wanted)
 		}
 	case c.Is('['):
 		c.Array()
 		for i := 0; c.Element(); i++ {
 			some = true
-			addEmpty(found, path+"["+strconv.Itoa(i)+"]", c)
+			addPaths(found, path+"["+strconv.Itoa(i)+"]", c, wanted)
 		}
 	case c.Is('"'):
-		some = bytes.ContainsFunc(c.Text(), visible)
+		some = true
+		add(path, c.Text())
 	case !c.Null():
 		c.Skip()
 		some = true
 	}
 	if !some {
-		*found = append(*found, path)
+		add(path, nil)
 	}
 }
-
-func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // Listed lists the strings within arrays of a JSON text, at any depth, without keys. The only error is [jsonscan.ErrTooMuch].
 func Listed(text []byte) (all []string, err error) {

@@ -1,15 +1,12 @@
-// Package outbound encodes bodies, and finds in them what encoding/json would not send as meant: text that is not valid UTF-8, which it
-// replaces in silence, and instants, which it writes with any offset and number of digits. It looks where encoding/json does, without
-// regard to methods by which types encode themselves: an instant in such a type that reads like that of time.Time is rewritten, too.
-// Only where a text may have been replaced does it look into everything that the value holds.
+// Package outbound looks for what encoding/json would not send as meant: text that is not valid UTF-8, which it replaces in silence, and
+// instants, which it writes with any offset and number of digits. It looks into all that a value holds, without regard to methods by which
+// types encode themselves: a text that such a type writes and that reads like an instant beside it is rewritten, too. It names what it finds
+// by its path in the JSON text.
 package outbound
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
-	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -22,30 +19,40 @@ const (
 
 // found is what a value holds.
 type found struct {
-	invalid []string // the paths of texts that are not valid UTF-8, in JSON names
+	suspect bool // encoding/json may have replaced text: unexported fields count, too
+	invalid bool // some text is not valid UTF-8
 	times   []time.Time
-
-	deep   bool // looks for such texts, in unexported fields, too
-	looked int  // values
-	within int  // types that encode themselves, which have no names in JSON
+	looked  int // values
 }
 
-// Invalid returns the paths of texts in a value that are not valid UTF-8, if its JSON text may hold what replaces them.
-func Invalid(value any, path, text string) []string {
-	if !suspect([]byte(text)) {
+// Invalid returns the paths of what may be text that is not valid UTF-8 in the JSON text of some values, if they hold any.
+func Invalid(path string, text []byte, values ...any) []string {
+	f := look(text, values...)
+	return f.paths(path, text)
+}
+
+// look looks into the values of a JSON text. In place of invalid UTF-8, it has an escape in Go 1.26, and the character in Go 1.27.
+func look(text []byte, values ...any) *found {
+	f := &found{suspect: bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError)}
+	for _, value := range values {
+		f.look(reflect.ValueOf(value), 0)
+	}
+	f.invalid = f.invalid || !utf8.Valid(text) // a type that encodes itself has made it
+	return f
+}
+
+func (f *found) paths(path string, text []byte) []string {
+	if !f.invalid || !f.suspect {
 		return nil
 	}
-	f := found{deep: true}
-	f.look(reflect.ValueOf(value), path, 0)
-	return f.invalid
+	all := pathsOf(path, text, func(text []byte) bool { return bytes.ContainsRune(text, utf8.RuneError) })
+	if len(all) == 0 { // the text cannot be read
+		all = []string{path}
+	}
+	return all
 }
 
-// suspect reports whether encoding/json may have replaced invalid UTF-8 in a text: by an escape in Go 1.26, by the character in Go 1.27.
-func suspect(text []byte) bool {
-	return bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) // which also stands for invalid bytes
-}
-
-// rewrite rewrites the instants in the JSON text of the value as the service writes them: in UTC, with milliseconds.
+// rewrite rewrites the instants in the JSON text as the service writes them: in UTC, with milliseconds.
 func (f *found) rewrite(text []byte) []byte {
 	for _, t := range f.times {
 		if old, err := t.MarshalJSON(); err == nil {
@@ -55,98 +62,39 @@ func (f *found) rewrite(text []byte) []byte {
 	return text
 }
 
-func (f *found) look(v reflect.Value, path string, depth int) {
-	if depth > deepest {
-		f.looked = mostAll
-	}
-	if f.looked++; !v.IsValid() || f.looked > mostAll {
+func (f *found) look(v reflect.Value, depth int) {
+	if f.looked++; depth > deepest || f.looked > mostAll {
 		return
 	}
 	switch v.Kind() {
-	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
-		if reflect.PointerTo(v.Type()).Implements(marshaler) {
-			f.within++
-			defer func() { f.within-- }()
-		}
-		f.inside(v, path, depth)
 	case reflect.String:
-		f.text(v.String(), path)
+		f.invalid = f.invalid || f.suspect && !utf8.ValidString(v.String())
 	case reflect.Interface, reflect.Pointer:
-		f.look(v.Elem(), path, depth+1) // of nil, it is invalid
-	default: // no text
-	}
-}
-
-func (f *found) inside(v reflect.Value, path string, depth int) {
-	switch v.Kind() {
+		f.look(v.Elem(), depth+1) // of nil, it has no kind
 	case reflect.Map:
 		for key, value := range v.Seq2() {
-			name := ""
-			if key.Kind() == reflect.String {
-				name = key.String()
-			}
-			f.text(name, f.join(path, name))
-			f.look(value, f.join(path, name), depth+1)
+			f.look(key, depth+1)
+			f.look(value, depth+1)
+		}
+	case reflect.Slice, reflect.Array:
+		if kind := v.Type().Elem().Kind(); reflect.Bool <= kind && kind < reflect.Complex64 { // numbers
+			return
+		}
+		for i := range v.Len() {
+			f.look(v.Index(i), depth+1)
 		}
 	case reflect.Struct:
-		f.fields(v, path, depth)
-	default:
-		f.list(v, path, depth)
-	}
-}
-
-func (f *found) list(v reflect.Value, path string, depth int) {
-	switch elem := v.Type().Elem(); {
-	case v.Kind() == reflect.Slice && elem.Kind() == reflect.Uint8:
-		if v.Type() != reflect.TypeFor[[]byte]() { // which becomes base64
-			f.text(string(v.Bytes()), path)
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			if v.CanInterface() {
+				f.times = append(f.times, v.Interface().(time.Time)) //nolint:forcetypeassert // it is one
+			}
+			return
 		}
-	case reflect.Bool <= elem.Kind() && elem.Kind() < reflect.Complex64: // numbers
-	default:
-		for i := range v.Len() {
-			f.look(v.Index(i), f.join(path, strconv.Itoa(i)), depth+1)
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() || field.Anonymous || f.suspect {
+				f.look(v.Field(i), depth+1)
+			}
 		}
+	default: // no text
 	}
-}
-
-var (
-	timeType  = reflect.TypeFor[time.Time]()
-	marshaler = reflect.TypeFor[json.Marshaler]()
-)
-
-func (f *found) fields(v reflect.Value, path string, depth int) {
-	if v.Type() == timeType {
-		if v.CanInterface() {
-			f.times = append(f.times, v.Interface().(time.Time)) //nolint:forcetypeassert // it is one
-		}
-		return
-	}
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		tag := field.Tag.Get("json")
-		name, _, _ := strings.Cut(tag, ",")
-		switch {
-		case tag == "-", !field.IsExported() && !field.Anonymous && !f.deep:
-			continue
-		case name == "" && field.IsExported() && !field.Anonymous:
-			name = field.Name
-		}
-		f.look(v.Field(i), f.join(path, name), depth+1)
-	}
-}
-
-func (f *found) text(s, path string) {
-	if f.deep && !utf8.ValidString(s) {
-		f.invalid = append(f.invalid, strings.ToValidUTF8(path, "\uFFFD"))
-	}
-}
-
-func (f *found) join(path, name string) string {
-	switch {
-	case f.within > 0 || name == "":
-		return path
-	case path == "":
-		return name
-	}
-	return path + "." + name
 }

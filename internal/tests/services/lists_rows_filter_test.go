@@ -138,7 +138,7 @@ func TestFilter_Refusals(t *testing.T) {
 		return filter.Company{CustomColumns: map[string]filter.Column{id: c}}
 	}
 	for _, h := range []string{
-		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "1-99999999999999999999", "-1-5",
+		"", "-1", "1-", "+", "1,000+", " 1", "1-2-3", "many", "-1-5",
 	} {
 		_, err := sentFilter(t, filter.Contact{Employees: filter.AnyOf(h)})
 		require.Contains(t, tests.Refusals(t, err)[0], fmt.Sprintf("has %q", h))

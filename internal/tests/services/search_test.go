@@ -97,7 +97,7 @@ func TestSearch_Bounds(t *testing.T) {
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{
 		Size: 101, Filters: filter.Search{" ": filter.Including("x")},
 	})
-	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters has a filter without a name"}, tests.Refusals(t, err))
+	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters.  is empty, which could mean everything: leave it out if you mean that"}, tests.Refusals(t, err))
 	require.Equal(t, 10, sent, "nothing was sent")
 }
 
