@@ -29,8 +29,7 @@ var kinds = []struct {
 	call func(context.Context, *prospectkit.Client, prospectkit.CallOption) error
 }{
 	{"read", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		_, err := c.Account.Me(ctx, o)
-		return err
+		return tests.Discard(c.Account.Me(ctx, o))
 	}},
 	{"paid", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		return c.Call(ctx, tests.Described(http.MethodPost, op.PaidRead), map[string]int{"size": 100}, nil, o)
@@ -39,15 +38,13 @@ var kinds = []struct {
 		return c.CallLaterPage(ctx, o)
 	}},
 	{"write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, o)
-		return err
+		return tests.Discard(c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, o))
 	}},
 	{"write without a body", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		return c.Call(ctx, tests.Described(http.MethodPost, op.GuardedByState), nil, nil, o)
 	}},
 	{"repeatable write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		_, err := c.Lists.Move(ctx, tests.ListID, tests.ListID, o)
-		return err
+		return tests.Discard(c.Lists.Move(ctx, tests.ListID, tests.ListID, o))
 	}},
 }
 
@@ -160,7 +157,6 @@ func TestRetry_AttemptsPerResponse(t *testing.T) {
 			}
 			t.Run(a.name+"/"+kind.name, func(t *testing.T) {
 				tests.InMemory(t, tests.Drained(a.serve), func(t *testing.T, m *tests.MemoryServer) {
-					t.Helper()
 					var info prospectkit.Info
 					err := kind.call(t.Context(), m.Client(t), prospectkit.WithInfo(&info))
 					sent := int(m.Requests.Load())
@@ -202,14 +198,12 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
 		t.Run(body, func(t *testing.T) {
 			tests.InMemory(t, tests.Serves(200, body), func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
 				_, err := m.Client(t).Account.Me(t.Context())
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 				require.EqualValues(t, 3, m.Requests.Load())
 				_, err = m.Client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 				require.EqualValues(t, 4, m.Requests.Load())
-				var lost *prospectkit.Error
-				require.ErrorAs(t, err, &lost)
+				lost := tests.AsError(t, err)
 				require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 				require.Equal(t, 200, lost.Status)
 				require.Equal(t, tests.NoWait, tests.Waits(err))
@@ -239,8 +233,7 @@ func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
 // If the context ends in the middle of an attempt, the last response that there was is the error, whatever failed since.
 func TestRetry_LastResponseBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
+		ctx := tests.Within(t, 10*time.Second)
 		rt := tests.Stage(t, tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")), tests.Breaks, func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
@@ -313,20 +306,18 @@ func TestRetry_NotProcessedByEveryKind(t *testing.T) {
 		"429":      {tests.Always(429, ""), 500 * time.Millisecond, 2 * time.Minute}, // grows to a minute, and what the surface still holds
 	} {
 		for _, kind := range kinds {
-			t.Run(name+"/"+kind.name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client := tests.NewClient(t, c.transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
-					for range 20 {
-						var info prospectkit.Info
-						err := kind.call(t.Context(), client, prospectkit.WithInfo(&info))
-						require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-						require.Len(t, info.Attempts, 3)
-						for _, attempt := range info.Attempts[:2] {
-							require.GreaterOrEqual(t, attempt.Wait, c.least)
-							require.LessOrEqual(t, attempt.Wait, c.most)
-						}
+			tests.InTime(t, name+"/"+kind.name, func(t *testing.T) {
+				client := tests.NewClient(t, c.transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
+				for range 20 {
+					var info prospectkit.Info
+					err := kind.call(t.Context(), client, prospectkit.WithInfo(&info))
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+					require.Len(t, info.Attempts, 3)
+					for _, attempt := range info.Attempts[:2] {
+						require.GreaterOrEqual(t, attempt.Wait, c.least)
+						require.LessOrEqual(t, attempt.Wait, c.most)
 					}
-				})
+				}
 			})
 		}
 	}
@@ -335,19 +326,17 @@ func TestRetry_NotProcessedByEveryKind(t *testing.T) {
 // A 429 holds its surface, whatever kind of call got it.
 func TestRetry_EveryKindHoldsTheSurface(t *testing.T) {
 	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var sent []time.Time
-				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-					sent = append(sent, time.Now())
-					return tests.Respond(429, "", "Retry-After", "30"), nil
-				}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-				for range 2 {
-					require.Error(t, kind.call(t.Context(), client, prospectkit.WithInfo(new(prospectkit.Info))))
-				}
-				require.Len(t, sent, 2)
-				require.GreaterOrEqual(t, sent[1].Sub(sent[0]), 30*time.Second)
-			})
+		tests.InTime(t, kind.name, func(t *testing.T) {
+			var sent []time.Time
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				sent = append(sent, time.Now())
+				return tests.Respond(429, "", "Retry-After", "30"), nil
+			}), tests.OneAttempt)
+			for range 2 {
+				require.Error(t, kind.call(t.Context(), client, prospectkit.WithInfo(new(prospectkit.Info))))
+			}
+			require.Len(t, sent, 2)
+			require.GreaterOrEqual(t, sent[1].Sub(sent[0]), 30*time.Second)
 		})
 	}
 }

@@ -85,12 +85,10 @@ func TestAttempt_CompressionSwitchedOff(t *testing.T) {
 	theirs := &http.Transport{DisableCompression: true}
 	defer theirs.CloseIdleConnections()
 	client := tests.ClientAt(t, server.URL, prospectkit.WithTransport(theirs))
-	_, err := client.Account.Me(t.Context())
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+	client, err := client.With(prospectkit.WithUserAgent("app/1"))
 	require.NoError(t, err)
-	client, err = client.With(prospectkit.WithUserAgent("app/1"))
-	require.NoError(t, err)
-	_, err = client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 }
 
 // What a call shows of a response.

@@ -42,20 +42,17 @@ func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 		var group sync.WaitGroup
 		for range warm {
 			group.Go(func() {
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 			})
 		}
 		group.Wait()
 	}
 	for range warm { // without headers, a surface begins with one request at a time
-		_, err := client.Account.Credits(t.Context())
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Account.Credits(t.Context())))
 	}
 	useAll()
 	require.EqualValues(t, warm, connections.Load())
-	_, err := tests.Call(t.Context(), client, true)
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	require.ErrorIs(t, tests.Discard(tests.Call(t.Context(), client, true)), prospectkit.ErrOutcomeUnknown)
 	useAll()
 	require.EqualValues(t, warm+1, connections.Load(), "only the one that was cut is replaced")
 }
@@ -85,7 +82,7 @@ func TestAttempt_ConnectionsAreReused(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			server, connections := tests.Counted(t, test.serve)
-			client := tests.ClientAt(t, server.URL, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithMaxResponseBytes(1<<20))
+			client := tests.ClientAt(t, server.URL, tests.OneAttempt, prospectkit.WithMaxResponseBytes(1<<20))
 			for range 4 {
 				_, _ = client.Account.Me(t.Context())
 			}
@@ -124,14 +121,11 @@ func TestAttempt_Silence(t *testing.T) {
 	if os.Getenv(mark) != "" {
 		server, _ := tests.Counted(t, tests.Serves(503, tests.HTML))
 		client := tests.ClientAt(t, server.URL)
-		_, err := client.Account.Me(t.Context())
-		require.Error(t, err)
-		_, err = tests.Call(t.Context(), client, true)
-		require.Error(t, err)
-		_, err = tests.Call(t.Context(), tests.ClientAt(t, "http://"+closedPort(t)), true)
-		require.Error(t, err)
+		require.Error(t, tests.Discard(client.Account.Me(t.Context())))
+		require.Error(t, tests.Discard(tests.Call(t.Context(), client, true)))
+		require.Error(t, tests.Discard(tests.Call(t.Context(), tests.ClientAt(t, "http://"+closedPort(t)), true)))
 		both := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(200, tests.OneUser), tests.ErrBroken })
-		_, err = tests.NewClient(t, both, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Account.Me(t.Context())
+		_, err := tests.NewClient(t, both, tests.OneAttempt).Account.Me(t.Context())
 		require.ErrorIs(t, err, tests.ErrBroken)
 		fmt.Println("calls made") // proves that it ran
 		return
@@ -165,7 +159,7 @@ func TestAttempt_TransportsThatBreakTheirContract(t *testing.T) {
 			_, err := tests.Call(t.Context(), tests.NewClient(t, test.rt), true)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.ErrorContains(t, err, test.cause)
-			_, err = tests.Call(t.Context(), tests.NewClient(t, test.rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
+			_, err = tests.Call(t.Context(), tests.NewClient(t, test.rt, tests.OneAttempt), false)
 			require.ErrorContains(t, err, test.cause)
 			require.Equal(t, prospectkit.OutcomeNotApplied, tests.AsError(t, err).Outcome())
 		})

@@ -13,12 +13,14 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/jarcoal/httpmock"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
@@ -26,19 +28,22 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
+// What net/http says over HTTP/2 of a request that was not processed.
+const (
+	refused = "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] " +
+		"after Request.Body was written; define Request.GetBody to avoid this error"
+	away = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] " +
+		"after Request.Body was written; define Request.GetBody to avoid this error"
+)
+
 // What the peer writes proves nothing, although net/http quotes it: only its own words, as a whole, and over HTTP/2, do.
 func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
-	const (
-		refused = "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written; define Request.GetBody to avoid this error"
-		away    = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"
-	)
 	for name, reply := range map[string]string{
 		"a header line": "HTTP/1.1 200 OK\r\ncannot retry err [x; REFUSED_STREAM\r\n\r\n", "a whole line": "HTTP/1.1 200 OK\r\n" + refused + "\r\n\r\n",
 		"a status line": away + "\r\n\r\n", "a version": "HTTP/" + refused + " 200 OK\r\n\r\n", "a length": "HTTP/1.1 200 OK\r\nContent-Length: " + away + "\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.InMemory(t, tests.Drained(tests.Raw(reply)), func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
 				var info prospectkit.Info
 				_, err := m.Client(t).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
 				tests.RequireUnknown(t, err)
@@ -46,10 +51,6 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 				require.NotEqual(t, "unprocessed", info.Attempts[0].Delivery)
 			})
 		})
-	}
-	for _, text := range []string{refused, away} {
-		_, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) })).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-		tests.RequireUnknown(t, err)
 	}
 	for _, debug := range []string{refused, away, "cannot retry err [; REFUSED_STREAM"} {
 		server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) {
@@ -85,7 +86,6 @@ func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 					}
 					tests.Hijack(w, "")
 				}, func(t *testing.T, m *tests.MemoryServer) {
-					t.Helper()
 					client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 						r = r.Clone(r.Context())
 						r.Header.Set(key, "1")
@@ -97,6 +97,9 @@ func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 						var info prospectkit.Info
 						err := client.Call(t.Context(), op, nil, nil, prospectkit.WithInfo(&info))
 						tests.RequireUnknown(t, err)
+						require.NotErrorIs(t, err, context.Canceled, "nobody cancelled it")
+						ended := strings.Contains(err.Error(), "net/http was about to send the request a second time")
+						require.Equal(t, warm > 0 && name != "a paid read by GET", ended, "%v", err) // which has a body
 						require.EqualValues(t, 1, m.Requests.Load())
 						require.Len(t, info.Attempts, 1)
 					}
@@ -117,8 +120,7 @@ func warmed(t *testing.T, m *tests.MemoryServer, n int) {
 			require.NoError(t, err)
 			resp, err := m.Transport.RoundTrip(r)
 			require.NoError(t, err)
-			_, err = io.Copy(io.Discard, resp.Body)
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(io.Copy(io.Discard, resp.Body)))
 			require.NoError(t, resp.Body.Close())
 		})
 	}
@@ -209,7 +211,6 @@ func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 // in an errgroup.
 func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 	tests.InMemory(t, tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
 		info, err := tests.Call(ctx, m.Client(t), true)
@@ -219,38 +220,45 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 	})
 }
 
+// Without a trace of a connection, as from a mock, no error proves anything, whatever its text says: reads are repeated, writes are unknown.
+func TestDelivery_NothingIsProvedWithoutATrace(t *testing.T) {
+	for _, fault := range []error{
+		tests.ErrBroken, errors.New(refused), errors.New(away), errors.New("remote error: tls: bad record MAC"),
+		errors.New(`unsupported protocol scheme "x"`), &net.DNSError{Err: "no such host", IsNotFound: true},
+	} {
+		tests.InTime(t, fault.Error(), func(t *testing.T) {
+			mock := httpmock.NewMockTransport()
+			mock.RegisterNoResponder(httpmock.NewErrorResponder(fault))
+			client := tests.NewClient(t, mock)
+			for isWrite, attempts := range map[bool]int{true: 1, false: 3} {
+				before := mock.GetTotalCallCount()
+				info, err := tests.Call(t.Context(), client, isWrite)
+				require.ErrorIs(t, err, fault)
+				require.Equal(t, isWrite, prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown)
+				require.Equal(t, !isWrite, prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied)
+				require.Len(t, info.Attempts, attempts)
+				require.Equal(t, "unknown", info.Attempts[attempts-1].Delivery)
+				require.Equal(t, attempts, mock.GetTotalCallCount()-before)
+			}
+		})
+	}
+}
+
 // That nothing was sent is known of a free read without a trace, too, by the error of package net.
 func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
-	read := func(client *prospectkit.Client, info *prospectkit.Info) error {
-		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(info))
-		return err
-	}
-	write := func(client *prospectkit.Client, info *prospectkit.Info) error {
-		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithInfo(info))
-		return err
-	}
-	paid := func(client *prospectkit.Client, info *prospectkit.Info) error {
-		_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{SavedSearchID: tests.ListID}, prospectkit.WithInfo(info))
-		return err
-	}
-	for i, call := range []func(*prospectkit.Client, *prospectkit.Info) error{read, write, paid} { // the first has no trace
+	for _, name := range []string{"account.me", "lists.create", "search.companies"} { // the first has no trace
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Connection", "close") // no request meets it idle
 			_, _ = io.WriteString(w, tests.OneUser)
 		}))
-		client, err := prospectkit.New(server.URL+"/api/v1", "token", prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond}))
-		require.NoError(t, err)
-		require.NoError(t, read(client, new(prospectkit.Info)))
+		client := tests.ClientAt(t, server.URL)
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		server.Close()
 		for range 2 {
 			var info prospectkit.Info
-			err := call(client, &info)
+			_, err := tests.EveryCall[name](t.Context(), client, prospectkit.WithInfo(&info))
 			require.ErrorContains(t, err, "no connection to the service: ")
-			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Len(t, info.Attempts, 3)
-			for n, attempt := range info.Attempts {
-				require.Equal(t, "not sent", attempt.Delivery, "%d, attempt %d", i, n+1)
-			}
+			requireNotSent(t, err, info, 3)
 		}
 	}
 }
@@ -259,8 +267,7 @@ func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
 func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 	for ends, want := range map[bool]string{false: "not sent", true: "unknown"} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
+			ctx := tests.Within(t, time.Second)
 			info, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				trace := httptrace.ContextClientTrace(r.Context())
 				trace.GetConn("api.example.com:443")
@@ -269,7 +276,7 @@ func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 					<-r.Context().Done()
 				}
 				return nil, errors.New("http: server closed idle connection")
-			}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), true)
+			}), tests.OneAttempt), true)
 			require.Equal(t, want, info.Attempts[0].Delivery)
 			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 		})
@@ -330,65 +337,37 @@ func TestDelivery_AnotherWay(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "it is net/http's failure to connect")
 }
 
-// A write that net/http was about to send a second time is ended, and its error says why: nobody cancelled it.
-func TestDelivery_ReplayIsNamed(t *testing.T) {
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		trace := httptrace.ContextClientTrace(r.Context())
-		for range 2 {
-			near, far := net.Pipe()
-			defer near.Close()
-			defer far.Close()
-			trace.GetConn("host:443")
-			trace.GotConn(httptrace.GotConnInfo{Conn: near})
-			if r.Context().Err() != nil {
-				return nil, r.Context().Err()
-			}
-			trace.WroteHeaderField("Idempotency-Key", nil)
-			trace.WroteHeaders()
-		}
-		return tests.Respond(201, ""), nil
-	}))
-	info, err := tests.Call(t.Context(), client, true)
-	tests.RequireUnknown(t, err)
-	require.ErrorContains(t, err, "net/http was about to send the request a second time")
-	require.NotErrorIs(t, err, context.Canceled)
-	require.Len(t, info.Attempts, 1)
-}
-
 // What a transport writes to its request, also after it was abandoned, is not sent by a later attempt.
 func TestAttempt_HasItsOwnRequest(t *testing.T) {
 	for name, first := range map[string]func(released chan struct{}) (*http.Response, error){
 		"abandoned":    func(released chan struct{}) (*http.Response, error) { <-released; return nil, io.EOF },
 		"rate limited": func(chan struct{}) (*http.Response, error) { return tests.Respond(429, "", "Retry-After", "1"), nil },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				released := make(chan struct{})
-				defer close(released)
-				var earlier atomic.Pointer[http.Request]
-				var plain, sent http.Header
-				var path string
-				change := func(r *http.Request) {
-					r.Header["Authorization"][0] += "x"
-					r.Header.Add("X-Trace", "x")
-					r.URL.Path = "/gateway" + r.URL.Path
+		tests.InTime(t, name, func(t *testing.T) {
+			released := make(chan struct{})
+			defer close(released)
+			var earlier atomic.Pointer[http.Request]
+			var plain, sent http.Header
+			var path string
+			change := func(r *http.Request) {
+				r.Header["Authorization"][0] += "x"
+				r.Header.Add("X-Trace", "x")
+				r.URL.Path = "/gateway" + r.URL.Path
+			}
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if earlier.Load() == nil {
+					plain = r.Header.Clone()
+					change(r)
+					earlier.Store(r)
+					return first(released)
 				}
-				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if earlier.Load() == nil {
-						plain = r.Header.Clone()
-						change(r)
-						earlier.Store(r)
-						return first(released)
-					}
-					change(earlier.Load())
-					sent, path = r.Header.Clone(), r.URL.Path
-					return tests.Respond(200, tests.OneUser), nil
-				}), prospectkit.WithAttemptTimeout(time.Second))
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, plain, sent)
-				require.Equal(t, "/api/v1/business/me", path)
-			})
+				change(earlier.Load())
+				sent, path = r.Header.Clone(), r.URL.Path
+				return tests.Respond(200, tests.OneUser), nil
+			}), prospectkit.WithAttemptTimeout(time.Second))
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			require.Equal(t, plain, sent)
+			require.Equal(t, "/api/v1/business/me", path)
 		})
 	}
 }

@@ -150,19 +150,17 @@ func callUntil(ctx context.Context, d time.Duration, f func(context.Context)) {
 // The time limit of an attempt holds like the context. What is known by then about a write counts.
 func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 	for name, body := range stuckBodies {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := &stuckService{status: http.StatusCreated, body: body, released: make(chan struct{})}
-				client := tests.NewClient(t, h, prospectkit.WithAttemptTimeout(2*time.Second))
-				began := time.Now()
-				info, err := tests.Call(t.Context(), client, true)
-				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
-				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
-				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
-				require.Equal(t, "unknown", info.Attempts[0].Delivery)
-				close(h.released)
-				requireNothingLeft(t, client, 0)
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			h := &stuckService{status: http.StatusCreated, body: body, released: make(chan struct{})}
+			client := tests.NewClient(t, h, prospectkit.WithAttemptTimeout(2*time.Second))
+			began := time.Now()
+			info, err := tests.Call(t.Context(), client, true)
+			require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
+			require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
+			require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
+			require.Equal(t, "unknown", info.Attempts[0].Delivery)
+			close(h.released)
+			requireNothingLeft(t, client, 0)
 		})
 	}
 }
@@ -192,26 +190,24 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 			})
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				dialled, release := hanging()
-				released := make(chan struct{})
-				client := tests.NewClient(t, broken(dialled, released), prospectkit.WithAttemptTimeout(time.Second))
-				began := time.Now()
-				info, err := tests.Call(t.Context(), client, true)
-				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
-				tests.RequireUnknown(t, err)
-				require.Equal(t, "unknown", info.Attempts[0].Delivery)
-				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
-				requireNothingLeft(t, client, 1)
+		tests.InTime(t, name, func(t *testing.T) {
+			dialled, release := hanging()
+			released := make(chan struct{})
+			client := tests.NewClient(t, broken(dialled, released), prospectkit.WithAttemptTimeout(time.Second))
+			began := time.Now()
+			info, err := tests.Call(t.Context(), client, true)
+			require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
+			tests.RequireUnknown(t, err)
+			require.Equal(t, "unknown", info.Attempts[0].Delivery)
+			require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
+			requireNothingLeft(t, client, 1)
 
-				_, err = tests.Call(t.Context(), client, false)
-				require.Len(t, tests.AsError(t, err).Attempts, 3, "a read is retried")
-				requireNothingLeft(t, client, 4)
-				close(released)
-				release()
-				requireNothingLeft(t, client, 0)
-			})
+			_, err = tests.Call(t.Context(), client, false)
+			require.Len(t, tests.AsError(t, err).Attempts, 3, "a read is retried")
+			requireNothingLeft(t, client, 4)
+			close(released)
+			release()
+			requireNothingLeft(t, client, 0)
 		})
 	}
 }
@@ -226,12 +222,10 @@ func TestAttempt_TransportThatPanics(t *testing.T) {
 			return resp, nil
 		},
 	} {
-		t.Run(where, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := tests.NewClient(t, rt)
-				require.PanicsWithValue(t, tests.ErrBroken, func() { _, _ = tests.Call(t.Context(), client, true) })
-				requireNothingLeft(t, client, 0)
-			})
+		tests.InTime(t, where, func(t *testing.T) {
+			client := tests.NewClient(t, rt)
+			require.PanicsWithValue(t, tests.ErrBroken, func() { _, _ = tests.Call(t.Context(), client, true) })
+			requireNothingLeft(t, client, 0)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -343,7 +337,6 @@ func TestAttempt_UploadThatStalls(t *testing.T) {
 					_, _ = io.Copy(io.Discard, r.Body)
 					tests.Write(w, 202, `{}`)
 				}, func(t *testing.T, m *tests.MemoryServer) {
-					t.Helper()
 					client, released := m.Client(t), make(chan struct{})
 					up := prospectkit.Upload{Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) { return c.open(released) }}
 					began, outcome := time.Now(), prospectkit.OutcomeUnknown
@@ -391,40 +384,37 @@ func TestAttempt_JournalAndGuardThatHang(t *testing.T) {
 		"for ever":                 {time.Second, false, 2 * time.Second},
 		"without a deadline":       {0, false, 37 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, released := t.Context(), make(chan struct{})
-				if test.deadline > 0 {
-					within, cancel := context.WithTimeout(ctx, test.deadline)
-					defer cancel()
-					ctx = within
+		tests.InTime(t, name, func(t *testing.T) {
+			ctx, released := t.Context(), make(chan struct{})
+			if test.deadline > 0 {
+				within, cancel := context.WithTimeout(ctx, test.deadline)
+				defer cancel()
+				ctx = within
+			}
+			hang := func(ctx context.Context) {
+				if !test.heeds {
+					ctx = context.WithoutCancel(ctx)
 				}
-				hang := func(ctx context.Context) {
-					if !test.heeds {
-						ctx = context.WithoutCancel(ctx)
-					}
-					select {
-					case <-ctx.Done():
-					case <-released:
-					}
+				select {
+				case <-ctx.Done():
+				case <-released:
 				}
-				book, store := hangingBook{new(tests.Notebook), hang}, &slowStore{hang: func(context.Context) {}}
-				guard := spend.NewSharedGuard(100, spend.Prices{"search.prospects": {PerResult: 1}, "free": {}}, store)
-				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-					store.hang = hang
-					return tests.Respond(200, `{"profiles":[{"socialUrl":"a"}]}`), nil
-				}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
-				began := time.Now()
-				_, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(began), test.most)
-				close(released)
-				synctest.Wait()
-				require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.Outcomes())
-				require.NoError(t, guard.Reserve(t.Context(), spend.Call{ID: "another", Op: "free"}))
-				require.Equal(t, spend.Book{Committed: 1, Released: 29}, tests.Booked(t, guard))
-				requireNothingLeft(t, client, 0)
-			})
+			}
+			book, store := hangingBook{new(tests.Notebook), hang}, &slowStore{hang: func(context.Context) {}}
+			guard := spend.NewSharedGuard(100, spend.Prices{"search.prospects": {PerResult: 1}, "free": {}}, store)
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				store.hang = hang
+				return tests.Respond(200, `{"profiles":[{"socialUrl":"a"}]}`), nil
+			}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+			began := time.Now()
+			require.NoError(t, tests.Discard(client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})))
+			require.LessOrEqual(t, time.Since(began), test.most)
+			close(released)
+			synctest.Wait()
+			require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.Outcomes())
+			require.NoError(t, guard.Reserve(t.Context(), spend.Call{ID: "another", Op: "free"}))
+			require.Equal(t, spend.Book{Committed: 1, Released: 29}, tests.Booked(t, guard))
+			requireNothingLeft(t, client, 0)
 		})
 	}
 }

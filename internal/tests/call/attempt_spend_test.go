@@ -92,7 +92,7 @@ func TestSpendGuard_OneCap(t *testing.T) {
 			_, err := first.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 41})
 			require.ErrorIs(t, err, prospectkit.ErrSpendCap)
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
-			refused, _ := errors.AsType[*prospectkit.RefusedError](err)
+			refused := tests.AsRefused(t, err)
 			require.Equal(t, prospectkit.RuleSpendGuard, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, tests.NoWait, tests.Waits(err))
@@ -172,8 +172,7 @@ func TestSpendGuard_Resolves(t *testing.T) {
 					require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) // so that the ticket tells its age
 					sb.Fail("agents.create-people-watcher", sandbox.Nth(1), fault)
 					_, err := client.Agents.Create(t.Context(), movers("Movers", true))
-					unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-					require.True(t, ok)
+					unknown := tests.AsUnknown(t, err)
 					require.Equal(t, spend.Book{InDoubt: 5000}, tests.Booked(t, guard), "a month of runs, a week apart")
 					_, err = client.Agents.Create(t.Context(), movers("Others", true))
 					require.ErrorIs(t, err, prospectkit.ErrSpendCap)
@@ -224,7 +223,7 @@ func TestSpendGuard_JournalThatRefusesReleases(t *testing.T) {
 		guard := spend.NewGuard(30, tests.PerProfile)
 		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.WithJournal(&tests.Notebook{Broken: errors.New("disk full")}))
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30})
-		refused, _ := errors.AsType[*prospectkit.RefusedError](err)
+		refused := tests.AsRefused(t, err)
 		require.Equal(t, prospectkit.RuleJournal, refused.Rule)
 		require.Equal(t, spend.Book{Released: 30}, tests.Booked(t, guard))
 	})
@@ -288,25 +287,22 @@ func TestSpendGuard_Agents(t *testing.T) {
 		guard := spend.NewGuard(9000, spend.Prices{"agents.create-web-monitor": {Runs: 2}})
 		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
 		for range 2 {
-			_, err := client.Agents.CreateAndStart(t.Context(), movers("Movers", false))
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Agents.CreateAndStart(t.Context(), movers("Movers", false))))
 			require.Equal(t, spend.Book{Committed: 5000}, tests.Booked(t, guard))
 		}
 		monitor := prospectkit.WebMonitor{
 			ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round", MaxCreditSpend: 1500, Start: true,
 		}
-		_, err := client.Agents.Ensure(t.Context(), monitor)
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Agents.Ensure(t.Context(), monitor)))
 		require.Equal(t, spend.Book{Committed: 8000}, tests.Booked(t, guard))
 
-		_, err = client.Agents.CreateAndStart(t.Context(), movers("Others", false))
+		_, err := client.Agents.CreateAndStart(t.Context(), movers("Others", false))
 		require.ErrorIs(t, err, prospectkit.ErrSpendCap)
 		require.Len(t, sb.Agents(), 2, "no draft is left")
 		_, err = client.Agents.Ensure(t.Context(), monitor)
 		require.NoError(t, err, "what has started already costs nothing more")
 
-		_, err = client.Agents.Create(t.Context(), movers("Others", false))
-		require.NoError(t, err, "a draft is free")
+		require.NoError(t, tests.Discard(client.Agents.Create(t.Context(), movers("Others", false))), "a draft is free")
 		_, err = client.Agents.CreateAndStart(t.Context(), movers("Others", false))
 		require.ErrorIs(t, err, spend.ErrUnknownPrice, "another may have made the draft that is found")
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
@@ -415,7 +411,7 @@ func TestSpendGuard_SafetyModesComeFirst(t *testing.T) {
 		guard := spend.NewGuard(100, tests.PerProfile)
 		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.NoSpend())
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 10})
-		refused, _ := errors.AsType[*prospectkit.RefusedError](err)
+		refused := tests.AsRefused(t, err)
 		require.Equal(t, prospectkit.RuleNoSpend, refused.Rule)
 		require.Equal(t, spend.Book{}, tests.Booked(t, guard))
 		require.Empty(t, sb.Journal())
@@ -426,8 +422,7 @@ func TestWithSpendGuard(t *testing.T) {
 	guard := spend.NewGuard(1, nil)
 	client, err := prospectkit.New("https://service.test/api/v1", "key", prospectkit.WithSpendGuard(guard))
 	require.NoError(t, err)
-	_, err = client.With(prospectkit.WithSpendGuard(guard))
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.With(prospectkit.WithSpendGuard(guard))))
 	_, err = client.With(prospectkit.WithSpendGuard(spend.NewGuard(1000, nil)))
 	require.ErrorContains(t, err, "must not replace another guard")
 	for _, wrong := range []*spend.Guard{nil, new(spend.Guard), spend.NewGuard(-1, nil)} {
@@ -466,7 +461,6 @@ func TestSpecs_WorstCase(t *testing.T) {
 func TestSpendGuard_CommitsWhatArrived(t *testing.T) {
 	guard := spend.NewGuard(60, tests.PerProfile)
 	client := tests.NewClient(t, tests.Always(200, `{"profiles":[{"socialUrl":"a"},{"socialUrl":"b"}]}`), prospectkit.WithSpendGuard(guard))
-	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30})
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30})))
 	require.Equal(t, spend.Book{Committed: 2, Released: 28}, tests.Booked(t, guard))
 }

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/jarcoal/httpmock"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
@@ -82,21 +81,6 @@ func TestDelivery_PerProtocol(t *testing.T) {
 	}
 }
 
-// A mock shows no trace of a connection, so its failures prove nothing: reads are repeated, writes are unknown.
-func TestDelivery_MocksProveNothing(t *testing.T) {
-	mock := httpmock.NewMockTransport()
-	mock.RegisterNoResponder(httpmock.NewErrorResponder(tests.ErrBroken))
-	client := tests.NewClient(t, mock, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
-	info, err := tests.Call(t.Context(), client, true)
-	tests.RequireUnknown(t, err)
-	require.ErrorIs(t, err, tests.ErrBroken)
-	require.Equal(t, "unknown", info.Attempts[0].Delivery)
-	require.Equal(t, 1, mock.GetTotalCallCount())
-	_, err = tests.Call(t.Context(), client, false)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, 4, mock.GetTotalCallCount())
-}
-
 // A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
 // to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
@@ -130,12 +114,10 @@ func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 				tests.Hijack(w, "")
 			}
 			tests.InMemory(t, die, func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
-				client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
+				client := m.Client(t, tests.OneAttempt)
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 				m.Requests.Store(0)
-				err = client.Call(t.Context(), test.op, test.in, nil)
+				err := client.Call(t.Context(), test.op, test.in, nil)
 				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
 				require.Equal(t, test.received, m.Requests.Load())
 			})
@@ -177,9 +159,8 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			tests.InMemory(t, test.serve, func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
 				began := time.Now()
-				_, err := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Account.Me(t.Context())
+				_, err := m.Client(t, tests.OneAttempt).Account.Me(t.Context())
 				require.Equal(t, test.ok, err == nil, "%v", err)
 				require.Equal(t, test.took, time.Since(began))
 				if !test.ok {
@@ -190,61 +171,44 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 	}
 }
 
+// A response that is too long is too long for the next attempt, too, whoever sent it. It proves a write if it is the service's.
 func TestAttempt_LongResponses(t *testing.T) {
 	const most = 1 << 16
 	padded := func(n int) string { return tests.OneUser + strings.Repeat(" ", n-len(tests.OneUser)) }
-	cases := map[string]struct {
+	for name, c := range map[string]struct {
 		serve http.HandlerFunc
-		ok    bool
+		want  prospectkit.Outcome // of a write, if it is too long
 	}{
-		"at the limit":          {tests.Serves(200, padded(most)), true},
-		"above the limit":       {tests.Serves(200, padded(most+1)), false},
-		"chunked at the limit":  {chunked(padded(most)), true},
-		"chunked above it":      {chunked(padded(most + 1)), false},
-		"gzip at the limit":     {zipped(padded(most)), true},
-		"gzip above the limit":  {zipped(padded(most + 1)), false},
-		"a length that is huge": {tests.Raw("HTTP/1.1 200 OK\r\nRateLimit-Remaining: 9\r\nContent-Length: 9000000000000000000\r\n\r\n{"), false},
-	}
-	for name, test := range cases {
+		"at the limit":          {tests.Serves(200, padded(most)), ""},
+		"above the limit":       {tests.Serves(200, padded(most+1)), prospectkit.OutcomeApplied},
+		"chunked at the limit":  {chunked(padded(most)), ""},
+		"chunked above it":      {chunked(padded(most + 1)), prospectkit.OutcomeApplied},
+		"gzip at the limit":     {tests.Serves(200, tests.Zip(padded(most)), "Content-Encoding", "gzip"), ""},
+		"gzip above the limit":  {tests.Serves(200, tests.Zip(padded(most+1)), "Content-Encoding", "gzip"), prospectkit.OutcomeApplied},
+		"of another server":     {tests.OtherServer(200, padded(most+1)), prospectkit.OutcomeUnknown},
+		"a length that is huge": {tests.Raw("HTTP/1.1 200 OK\r\nRateLimit-Remaining: 9\r\nContent-Length: 9000000000000000000\r\n\r\n{"), prospectkit.OutcomeApplied},
+	} {
 		t.Run(name, func(t *testing.T) {
-			tests.InMemory(t, test.serve, func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
-				_, err := m.Client(t, prospectkit.WithMaxResponseBytes(most)).Account.Me(t.Context())
+			tests.InMemory(t, c.serve, func(t *testing.T, m *tests.MemoryServer) {
+				client := m.Client(t, prospectkit.WithMaxResponseBytes(most))
+				_, err := tests.Call(t.Context(), client, false)
 				require.EqualValues(t, 1, m.Requests.Load(), "as long the next time")
-				if test.ok {
+				if c.want == "" {
 					require.NoError(t, err)
 					return
 				}
 				require.ErrorContains(t, err, "longer than 65536 bytes")
-				_, err = tests.Call(t.Context(), m.Client(t, prospectkit.WithMaxResponseBytes(most)), true)
-				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
+				_, err = tests.Call(t.Context(), client, true)
+				require.Equal(t, c.want, prospectkit.OutcomeOf(err))
 			})
 		})
 	}
-}
-
-// A response that is too long is too long for the next attempt, too, whoever sent it. Without rate headers it proves no write.
-func TestAttempt_LongResponsesOfAnybody(t *testing.T) {
-	tests.InMemory(t, tests.OtherServer(200, tests.OneUser+strings.Repeat(" ", 5000)), func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
-		client := m.Client(t, prospectkit.WithMaxResponseBytes(4096))
-		_, err := tests.Call(t.Context(), client, false)
-		require.ErrorContains(t, err, "longer than 4096 bytes")
-		require.EqualValues(t, 1, m.Requests.Load())
-		_, err = tests.Call(t.Context(), client, true)
-		tests.RequireUnknown(t, err)
-	})
-}
-
-func zipped(body string) http.HandlerFunc {
-	return tests.Serves(200, tests.Zip(body), "Content-Encoding", "gzip")
 }
 
 // A small response that unpacks to a huge one is given up at the limit.
 func TestAttempt_GzipBomb(t *testing.T) {
 	bomb := strings.Repeat(tests.Zip(strings.Repeat(" ", 1<<20)), 1<<10) // 1 GiB
 	tests.InMemory(t, tests.Serves(200, bomb, "Content-Encoding", "gzip"), func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
 		client := m.Client(t, prospectkit.WithMaxResponseBytes(1<<20))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -264,7 +228,6 @@ func TestAttempt_LongErrorPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.InMemory(t, serve, func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
 				_, err := m.Client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
 				e := tests.AsError(t, err)
 				require.Equal(t, 502, e.Status)
@@ -283,27 +246,9 @@ func TestAttempt_ContextEnds(t *testing.T) {
 		ctx = r.Context() //nolint:fatcontext // it is what the test is about
 		return tests.Respond(200, tests.OneUser), nil
 	}))
-	_, err := client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	require.ErrorIs(t, ctx.Err(), context.Canceled)
 	require.NoError(t, t.Context().Err())
-}
-
-// A response that is whole counts, even if the time limit was reached as it came.
-func TestAttempt_ResponseBeatsTheTimeLimit(t *testing.T) {
-	for _, isWrite := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			info, err := tests.Call(t.Context(), tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				<-r.Context().Done()
-				if isWrite {
-					return tests.Respond(201, `{"list":`+tests.OneList+`}`), nil
-				}
-				return tests.Respond(200, tests.OneUser), nil
-			})), isWrite)
-			require.NoError(t, err)
-			require.Len(t, info.Attempts, 1)
-		})
-	}
 }
 
 // lingering is a body that takes until after the time limit to close.

@@ -123,8 +123,7 @@ func TestCall_Refuses(t *testing.T) {
 	} {
 		o := tests.UnnamedOperation(op.Unsafe)
 		c.change(&o)
-		var refused *prospectkit.RefusedError
-		require.ErrorAs(t, client.Call(t.Context(), o, c.in, c.out), &refused, name)
+		refused := tests.AsRefused(t, client.Call(t.Context(), o, c.in, c.out))
 		var params []string
 		for _, v := range refused.Violations {
 			params = append(params, v.Param)

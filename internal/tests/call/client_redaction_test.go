@@ -57,8 +57,7 @@ func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 	child, err := client.With(prospectkit.WithUserAgent("app/1"))
 	require.NoError(t, err)
 	info := prospectkit.Info{MaxBody: 4 << 10}
-	_, err = child.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(child.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 	for name, v := range map[string]any{
 		"client": client, "derived client": child, "account": client.Account, "lists": client.Lists,
 		"search by value": *client.Search, "in a struct": struct{ C *prospectkit.Client }{client},
@@ -96,14 +95,13 @@ func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
 	for name, rt := range map[string]http.RoundTripper{
 		"refused": refusing, "redirect nobody can read": tests.Always(302, "", "Location", "http://[::1"), "no response": tests.RoundTrip(nothing),
 	} {
-		client := tests.NewClient(t, rt, tests.Events(&seen), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, rt, tests.Events(&seen), tests.OneAttempt)
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret search"})
 		require.Error(t, err, name)
 		requireNoToken(t, name, err)
 		require.NotContains(t, err.Error(), "secret", name)
 		require.NotContains(t, fmt.Sprintf("%+v", seen), "secret", name)
-		_, err = client.Lists.Get(t.Context(), tests.ListID)
-		require.NotContains(t, err.Error(), tests.ListID, name)
+		require.NotContains(t, tests.Discard(client.Lists.Get(t.Context(), tests.ListID)).Error(), tests.ListID, name)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

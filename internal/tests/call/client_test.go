@@ -108,8 +108,7 @@ func TestClient_NewRefusesBadConfigurations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			client, err := prospectkit.New(c.base, c.token, c.opts...)
 			require.Nil(t, client)
-			var refused *prospectkit.RefusedError
-			require.ErrorAs(t, err, &refused)
+			refused := tests.AsRefused(t, err)
 			require.Equal(t, c.want, refused.Violations)
 			require.Equal(t, "client.new", refused.Op)
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
@@ -154,8 +153,7 @@ func TestClient_RequestsGoBelowTheBaseURL(t *testing.T) {
 			return tests.Respond(200, tests.OneUser), nil
 		})))
 		require.NoError(t, err)
-		_, err = client.Account.Me(t.Context())
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		require.Equal(t, want, got)
 	}
 }
@@ -170,8 +168,7 @@ func TestClient_NewStartsNothing(t *testing.T) {
 		before := runtime.NumGoroutine()
 		client, err := prospectkit.New(server.URL+"/api/v1", tests.Token, prospectkit.WithMaxWait(time.Hour))
 		require.NoError(t, err)
-		_, err = client.With(prospectkit.WithUserAgent("app/1"))
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.With(prospectkit.WithUserAgent("app/1"))))
 		synctest.Wait()
 		require.LessOrEqual(t, runtime.NumGoroutine(), before)
 	})
@@ -201,16 +198,14 @@ func TestFromEnv(t *testing.T) {
 				return tests.Respond(200, tests.OneUser), nil
 			})))
 			if c.want != nil {
-				var refused *prospectkit.RefusedError
-				require.ErrorAs(t, err, &refused)
+				refused := tests.AsRefused(t, err)
 				require.Equal(t, c.want, refused.Violations)
 				require.Nil(t, client)
 				return
 			}
 			require.NoError(t, err)
 			require.Equal(t, tests.BaseURL, client.BaseURL())
-			_, err = client.Account.Me(t.Context())
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 			require.Equal(t, tests.Token, sent)
 		})
 	}
@@ -243,8 +238,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	require.NoError(t, err)
 
 	for _, c := range []*prospectkit.Client{parent, child, sibling, parent} {
-		_, err := c.Lists.Get(t.Context(), tests.ListID)
-		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+		require.ErrorIs(t, tests.Discard(c.Lists.Get(t.Context(), tests.ListID)), prospectkit.CodeListNotFound)
 		require.Same(t, tests.Limiters(t, parent)["lists"], tests.Limiters(t, c)["lists"])
 		require.Equal(t, parent.BaseURL(), c.BaseURL())
 	}
@@ -257,26 +251,22 @@ func TestClient_WithChangesTheTransportOfTheChildOnly(t *testing.T) {
 	parent := tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")))
 	child, err := parent.With(prospectkit.WithTransport(tests.Always(200, tests.OneUser)))
 	require.NoError(t, err)
-	_, err = child.Account.Me(t.Context())
-	require.NoError(t, err)
-	_, err = parent.Account.Me(t.Context())
-	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	require.NoError(t, tests.Discard(child.Account.Me(t.Context())))
+	require.ErrorIs(t, tests.Discard(parent.Account.Me(t.Context())), prospectkit.ErrNotFound)
 }
 
 func TestClient_WithRefuses(t *testing.T) {
 	parent := tests.NewClient(t, tests.Always(200, tests.OneUser))
 	child, err := parent.With(prospectkit.WithTransport(nil), nil, prospectkit.WithMaxWait(-1))
 	require.Nil(t, child)
-	var refused *prospectkit.RefusedError
-	require.ErrorAs(t, err, &refused)
+	refused := tests.AsRefused(t, err)
 	require.Equal(t, "client.with", refused.Op)
 	require.Equal(t, []prospectkit.Violation{
 		{Param: "WithTransport", Problem: "got nil"},
 		{Param: "option 2", Problem: "is nil"},
 		{Param: "WithMaxWait", Problem: "is -1ns, must not be negative"},
 	}, refused.Violations)
-	_, err = parent.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(parent.Account.Me(t.Context())))
 }
 
 func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
@@ -291,8 +281,7 @@ func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 func TestClient_LimitersOfTwoClients(t *testing.T) {
 	one, other := tests.NewClient(t, tests.Always(200, tests.OneUser)), tests.NewClient(t, tests.Always(200, tests.OneUser))
 	for _, c := range []*prospectkit.Client{one, other} {
-		_, err := c.Account.Me(t.Context())
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(c.Account.Me(t.Context())))
 	}
 	require.NotSame(t, tests.Limiters(t, one)["account"], tests.Limiters(t, other)["account"])
 }
@@ -313,8 +302,7 @@ func TestClient_OneMistakeIsRefused(t *testing.T) {
 		} {
 			made, err := client(mistake)
 			require.Nil(t, made, "%s, %s", op, name)
-			var refused *prospectkit.RefusedError
-			require.ErrorAs(t, err, &refused, "%s, %s", op, name)
+			refused := tests.AsRefused(t, err)
 			require.Len(t, refused.Violations, 1)
 			_, err = client(prospectkit.WithTransport(tests.Always(http.StatusOK, tests.OneUser)))
 			require.NoError(t, err)
@@ -359,12 +347,10 @@ func TestClient_WithNoOtherJournal(t *testing.T) {
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorContains(t, err, "WithJournal must not replace another journal")
 	same := prospectkit.WithJournal(new(journal.MemoryJournal))
-	_, err = prospectkit.New("https://service.test/api/v1", "key", same, same)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(prospectkit.New("https://service.test/api/v1", "key", same, same)))
 	client, err := bare.With(same)
 	require.NoError(t, err)
-	_, err = client.With(same)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.With(same)))
 }
 
 // A client in a log is its host, also as JSON.
@@ -384,8 +370,7 @@ func TestClient_CloseEndsIdleConnections(t *testing.T) {
 	}
 	server.Start()
 	client := tests.ClientAt(t, server.URL)
-	_, err := client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	require.NoError(t, client.Close())
 	<-closed
 	server.Close()

@@ -49,12 +49,10 @@ func TestClient_CallersHTTPClientIsLeftAlone(t *testing.T) {
 	}
 	before := *own
 	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own))
-	_, err = client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	_, err = client.With(prospectkit.WithUserAgent("app/1"))
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.With(prospectkit.WithUserAgent("app/1"))))
 
 	for i := range reflect.TypeFor[http.Client]().NumField() {
 		was, is := reflect.ValueOf(before).Field(i), reflect.ValueOf(*own).Field(i)
@@ -82,12 +80,10 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	client := tests.ClientAt(t, server.URL,
-		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), tests.OneAttempt)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	_, err = client.Account.Me(t.Context())
-	require.NoError(t, err)
-	_, err = client.Account.Me(t.Context())
-	var failed *prospectkit.Error
-	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
+	failed := tests.AsError(t, err)
 	require.Zero(t, failed.Status)
 	require.Equal(t, "unknown", failed.Attempts[0].Delivery)
 }
@@ -111,8 +107,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 			client := tests.Through(t, &http.Client{Jar: jar, Transport: rt}, prospectkit.WithUserAgent(name))
 			for range 2 {
 				var info prospectkit.Info
-				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-				require.NoError(t, err)
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 				require.Equal(t, "b", info.Header.Get("X-Seen"))
 			}
 		}
@@ -128,17 +123,14 @@ func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 		}
 		return nil, nil
 	}}}
-	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own), tests.OneAttempt)
 	for range 3 {
 		resp, err := own.Get(server.URL + "/api/v1/business/me")
 		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(io.Copy(io.Discard, resp.Body)))
 		require.NoError(t, resp.Body.Close())
-		_, err = client.Account.Me(t.Context())
-		require.NoError(t, err)
-		_, err = client.Account.Credits(t.Context())
-		require.ErrorContains(t, err, "no way there")
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		require.ErrorContains(t, tests.Discard(client.Account.Credits(t.Context())), "no way there")
 	}
 	require.EqualValues(t, 1, connections.Load())
 }
@@ -150,8 +142,7 @@ func TestClient_DerivedClientsShareConnections(t *testing.T) {
 		child, err := parent.With(prospectkit.WithUserAgent("app/1"))
 		require.NoError(t, err)
 		for _, c := range []*prospectkit.Client{parent, child} {
-			_, err = c.Account.Me(t.Context())
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(c.Account.Me(t.Context())))
 		}
 	}
 	require.EqualValues(t, 1, connections.Load())
@@ -163,8 +154,7 @@ func TestClient_CredentialIsBasic(t *testing.T) {
 		header = r.Header
 		return tests.Respond(200, tests.OneUser), nil
 	}))
-	_, err := client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	require.Equal(t, []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(tests.Token+":"))}, header["Authorization"])
 	require.Equal(t, "application/json", header.Get("Accept"))
 	require.Regexp(t, `^prospectkit/`+regexp.QuoteMeta(prospectkit.Version)+` \(go[0-9].*; [a-z0-9]+/[a-z0-9]+\)$`, header.Get("User-Agent"))
@@ -194,8 +184,7 @@ func TestClient_RedirectsAreNotFollowed(t *testing.T) {
 				client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(&http.Client{CheckRedirect: follow}))
 
 				_, err = client.Account.Me(t.Context())
-				var read *prospectkit.Error
-				require.ErrorAs(t, err, &read)
+				read := tests.AsError(t, err)
 				require.Equal(t, status, read.Status)
 				require.ErrorContains(t, err, "a redirect, which is not followed; it points to host "+to.Host)
 				require.NotContains(t, err.Error(), "secret")
@@ -217,8 +206,7 @@ func TestClient_RedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 		paths = append(paths, r.URL.Path)
 		return tests.Respond(302, "", "Location", "/api/v1/business/elsewhere"), nil
 	}))
-	_, err := client.Account.Me(t.Context())
-	require.ErrorContains(t, err, "it points to host api.example.com")
+	require.ErrorContains(t, tests.Discard(client.Account.Me(t.Context())), "it points to host api.example.com")
 	require.Equal(t, []string{"/api/v1/business/me"}, paths)
 }
 

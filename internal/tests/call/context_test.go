@@ -3,6 +3,7 @@ package call_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -35,101 +36,80 @@ func TestContext_CancelledBeforeTheStart(t *testing.T) {
 	})
 }
 
-// When time runs out between two attempts, the error says both: the context's end and what the last response was.
-func TestContext_EndsDuringBackoff(t *testing.T) {
-	causes := map[string]tests.RoundTrip{
-		"after a response": tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")),
-		"after a cut":      func(*http.Request) (*http.Response, error) { return nil, tests.ErrBroken },
-	}
-	for name, rt := range causes {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
+// When time runs out between two attempts, by the end of the context or because its deadline would pass before the next one, which nobody
+// waits for, the error says both: the context's end and what the last response was. What is waiting for its second chance was not sent.
+func TestContext_EndsBetweenAttempts(t *testing.T) {
+	failed, limited := tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")), tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "60")
+	for name, c := range map[string]struct {
+		isWrite bool
+		rt      tests.RoundTrip
+		status  int
+		cause   error
+	}{
+		"a response":         {false, failed, 503, prospectkit.CodeUnexpectedError},
+		"a cut":              {false, tests.Breaks, 0, tests.ErrBroken},
+		"half a page":        {false, tests.Always(200, `{"data": [`), 200, nil},
+		"a write that waits": {true, limited, 429, prospectkit.ErrRateLimited},
+	} {
+		for ends, want := range map[string]error{"cancelled": context.Canceled, "deadline": context.DeadlineExceeded} {
+			tests.InTime(t, ends+" after "+name, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(tests.Within(t, 50*time.Second))
+				wait := time.Duration(0)
+				if ends == "cancelled" {
+					wait = time.Second
+					ctx, cancel = context.WithCancel(t.Context())
+				}
 				time.AfterFunc(time.Second, cancel)
-				policy := prospectkit.RetryPolicy{BaseDelay: time.Hour, MaxDelay: time.Hour}
+				hourly := prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Hour, MaxDelay: time.Hour})
 				began := time.Now()
-				info, err := tests.Call(ctx, tests.NewClient(t, rt, prospectkit.WithRetry(policy)), false)
-				require.Equal(t, time.Second, time.Since(began))
-				require.ErrorIs(t, err, context.Canceled)
+				info, err := tests.Call(ctx, tests.NewClient(t, c.rt, hourly), c.isWrite)
+				require.Equal(t, wait, time.Since(began))
+				require.ErrorIs(t, err, want)
+				if c.cause != nil {
+					require.ErrorIs(t, err, c.cause)
+				}
 				require.Len(t, info.Attempts, 1)
 				e := tests.AsError(t, err)
-				if name == "after a cut" {
-					require.ErrorIs(t, err, tests.ErrBroken)
-				} else {
-					require.Equal(t, 503, e.Status)
-					require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
-				}
+				require.Equal(t, c.status, e.Status)
 				require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
-			})
-		})
-	}
-}
-
-// The same when the deadline would pass before the next attempt: nobody waits for that, and the error still says both.
-func TestContext_NoTimeForAnotherAttempt(t *testing.T) {
-	for name, rt := range map[string]tests.RoundTrip{
-		"after a response":  tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")),
-		"after a cut":       func(*http.Request) (*http.Response, error) { return nil, tests.ErrBroken },
-		"after half a page": tests.Always(200, `{"data": [`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				policy := prospectkit.RetryPolicy{BaseDelay: time.Hour, MaxDelay: time.Hour}
-				began := time.Now()
-				info, err := tests.Call(ctx, tests.NewClient(t, rt, prospectkit.WithRetry(policy)), false)
-				require.Zero(t, time.Since(began))
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Len(t, info.Attempts, 1)
-				if name == "after a cut" {
-					require.ErrorIs(t, err, tests.ErrBroken)
+				if c.isWrite {
+					require.Equal(t, 60*time.Second, e.RetryAfter)
 				}
 			})
-		})
+		}
 	}
 }
 
-// A write that is waiting for its second chance has not been sent, whenever the context ends.
-func TestContext_EndsWhileAWriteWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, cancel)
-		info, err := tests.Call(ctx, tests.NewClient(t, tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "60")), true)
-		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.Equal(t, 60*time.Second, tests.AsError(t, err).RetryAfter)
-		require.Len(t, info.Attempts, 1)
-	})
-}
-
-// A response that is there beats a context that ended in the same moment.
+// A response that is there counts, also if the context, or the time limit of its attempt, ended in the same moment. Nobody waited for it.
 func TestContext_ResponseBeatsIt(t *testing.T) {
-	for _, isWrite := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+	list, taken := tests.Always(201, `{"list":`+tests.OneList+`}`), tests.Always(409, tests.Envelope("LIST_NAME_TAKEN"))
+	for name, c := range map[string]struct {
+		isWrite bool
+		rt      tests.RoundTrip
+		code    prospectkit.Code
+	}{
+		"read": {false, tests.Always(200, tests.OneUser), ""}, "write": {true, list, ""}, "a clear refusal": {true, taken, prospectkit.CodeListNameTaken},
+		"an unsuccessful read": {false, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")), prospectkit.CodeListNotFound},
+	} {
+		for _, ends := range []string{"context", "limit"} {
+			tests.InTime(t, name+"/"+ends, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				info, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if ends == "context" {
+						cancel()
+					}
+					<-r.Context().Done()
+					return c.rt(r)
+				})), c.isWrite)
 				cancel()
-				if isWrite {
-					return tests.Respond(201, `{"list":`+tests.OneList+`}`), nil
-				}
-				return tests.Respond(200, tests.OneUser), nil
+				require.Equal(t, c.code, prospectkit.CodeOf(err), "%v", err)
+				require.Equal(t, c.code != "", prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied)
+				require.Equal(t, "confirmed", info.Attempts[0].Delivery)
+				require.Len(t, info.Attempts, 1)
+				require.NotContains(t, fmt.Sprint(err), "while it waited")
 			})
-			info, err := tests.Call(ctx, tests.NewClient(t, rt), isWrite)
-			require.NoError(t, err)
-			require.Equal(t, "confirmed", info.Attempts[0].Delivery)
-		})
+		}
 	}
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			cancel()
-			return tests.Respond(409, tests.Envelope("LIST_NAME_TAKEN")), nil
-		})), true)
-		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a clear refusal")
-	})
 }
 
 // What an ended context says about a request in flight.
@@ -148,7 +128,6 @@ func TestContext_EndsDuringAnAttempt(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
 			tests.InMemory(t, tests.Drained(test.serve), func(t *testing.T, m *tests.MemoryServer) {
-				t.Helper()
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(time.Second, func() { cancel(errApplication) })
 				began := time.Now()
@@ -166,8 +145,7 @@ func TestContext_EndsDuringAnAttempt(t *testing.T) {
 // A connection that is still being made when the context ends has carried nothing.
 func TestContext_EndsWhileDialling(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		d, release := hanging()
 		defer release()
 		info, err := tests.Call(ctx, tests.NewClient(t, d), true)
@@ -197,7 +175,6 @@ func TestContext_AttemptTimeoutWhileDialling(t *testing.T) {
 func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 	t.Run("without a response", func(t *testing.T) {
 		tests.InMemory(t, tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
-			t.Helper()
 			h := &http.Client{Transport: m.Transport, Timeout: time.Second}
 			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
 				m.Requests.Store(0)
@@ -209,23 +186,20 @@ func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 			}
 		})
 	})
-	t.Run("while the surface is paused", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			requests := 0
-			h := &http.Client{Timeout: time.Second, Transport: tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if requests++; requests == 1 {
-					return tests.Respond(429, "", "Retry-After", "60"), nil
-				}
-				_, _ = io.Copy(io.Discard, r.Body)
-				return tests.Respond(201, `{"list":`+tests.OneList+`}`), r.Context().Err()
-			})}
-			client := tests.Through(t, h, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-			_, err = tests.Call(t.Context(), client, true)
-			require.NoError(t, err)
-			require.Equal(t, 2, requests)
-		})
+	tests.InTime(t, "while the surface is paused", func(t *testing.T) {
+		requests := 0
+		h := &http.Client{Timeout: time.Second, Transport: tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if requests++; requests == 1 {
+				return tests.Respond(429, "", "Retry-After", "60"), nil
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			return tests.Respond(201, `{"list":`+tests.OneList+`}`), r.Context().Err()
+		})}
+		client := tests.Through(t, h, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, tests.OneAttempt)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.NoError(t, tests.Discard(tests.Call(t.Context(), client, true)))
+		require.Equal(t, 2, requests)
 	})
 }
 
@@ -255,24 +229,19 @@ func TestContext_Missing(t *testing.T) {
 		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },
 		"wait":   func() error { _, err := client.Agents.WaitSettled(none, id); return err },
 		"await": func() error {
-			_, err := client.Lists.WaitFor(none, id, func(*prospectkit.List) bool { return true })
-			return err
+			return tests.Discard(client.Lists.WaitFor(none, id, func(*prospectkit.List) bool { return true }))
 		},
 		"start": func() error {
-			_, err := client.Agents.CreateAndStart(none, prospectkit.WebMonitor{ListName: "x", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000})
-			return err
+			return tests.Discard(client.Agents.CreateAndStart(none, prospectkit.WebMonitor{ListName: "x", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000}))
 		},
 		"iterate": func() error {
-			_, err := prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1)
-			return err
+			return tests.Discard(prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1))
 		},
 		"wait for each": func() error {
-			_, err := prospectkit.Collect(client.Agents.WaitEach(none, id), 1)
-			return err
+			return tests.Discard(prospectkit.Collect(client.Agents.WaitEach(none, id), 1))
 		},
 		"search": func() error {
-			_, err := prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1)
-			return err
+			return tests.Discard(prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1))
 		},
 	}
 	for name, call := range calls {
@@ -307,30 +276,27 @@ func TestContext_EndsBeforeItIsSent(t *testing.T) {
 		"in the guard":        func(until func(), _ *tests.Notebook, store *tests.CreditStore, _ *tests.Source) { store.Before = until },
 		"in the token source": func(until func(), _ *tests.Notebook, _ *tests.CreditStore, keys *tests.Source) { keys.Asks = until },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				book, store, keys := new(tests.Notebook), new(tests.CreditStore), &tests.Source{Tokens: []string{"key-1"}}
-				set(func() { <-ctx.Done() }, book, store, keys)
-				guard := spend.NewSharedGuard(100, tests.PerProfile, store)
-				client, err := prospectkit.New(tests.BaseURL, "", prospectkit.WithTransport(tests.Untouched(t)), prospectkit.WithTokenSource(keys.Token),
-					prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
-				require.NoError(t, err)
-				_, err = client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorContains(t, err, "stopped before it was sent")
-				require.Empty(t, tests.AsError(t, err).Attempts)
-				for id, outcome := range book.Noted {
-					require.Equal(t, journal.NotApplied, outcome, id)
-				}
-				require.Len(t, book.Noted, len(book.Sent))
-				if name == "in the token source" {
-					require.Empty(t, book.Sent, "nobody else is asked for what is not sent")
-				}
-				require.Zero(t, tests.Booked(t, guard).InDoubt)
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			ctx := tests.Within(t, time.Second)
+			book, store, keys := new(tests.Notebook), new(tests.CreditStore), &tests.Source{Tokens: []string{"key-1"}}
+			set(func() { <-ctx.Done() }, book, store, keys)
+			guard := spend.NewSharedGuard(100, tests.PerProfile, store)
+			client, err := prospectkit.New(tests.BaseURL, "", prospectkit.WithTransport(tests.Untouched(t)), prospectkit.WithTokenSource(keys.Token),
+				prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+			require.NoError(t, err)
+			_, err = client.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 30})
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorContains(t, err, "stopped before it was sent")
+			require.Empty(t, tests.AsError(t, err).Attempts)
+			for id, outcome := range book.Noted {
+				require.Equal(t, journal.NotApplied, outcome, id)
+			}
+			require.Len(t, book.Noted, len(book.Sent))
+			if name == "in the token source" {
+				require.Empty(t, book.Sent, "nobody else is asked for what is not sent")
+			}
+			require.Zero(t, tests.Booked(t, guard).InDoubt)
 		})
 	}
 }
@@ -342,8 +308,7 @@ func TestContext_EndsBeforeALaterAttemptIsSent(t *testing.T) {
 		prospectkit.OutcomeNotApplied: tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
+			ctx := tests.Within(t, time.Minute)
 			book := new(tests.Notebook)
 			book.OnSending = func() {
 				if len(book.Sent) == 1 {
@@ -368,8 +333,7 @@ func TestContext_EndsBeforeALaterAttemptIsSent(t *testing.T) {
 // The file of an upload that is not sent is closed.
 func TestContext_EndsBeforeAnUploadIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		book := &tests.Notebook{OnSending: func() { <-ctx.Done() }}
 		closed := 0
 		up := tests.CSVUpload("name\nAda\n")
@@ -399,11 +363,9 @@ func TestContext_DeadlineBeforeTheWait(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				none := tests.Always(200, tests.OneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "40")
 				client := tests.NewClient(t, none, prospectkit.WithMaxWait(longest))
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
-				ctx, cancel := context.WithTimeout(t.Context(), within)
-				defer cancel()
-				_, err = client.Account.Me(ctx)
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+				ctx := tests.Within(t, within)
+				_, err := client.Account.Me(ctx)
 				require.InDelta(t, 41, time.Until(tests.FitsAt(t, err)).Seconds(), 1.5)
 				if want {
 					require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -415,10 +377,13 @@ func TestContext_DeadlineBeforeTheWait(t *testing.T) {
 	}
 }
 
-// A call that ends because the wait for a rate limit does not fit says when it would, whether the service said so, in the error of its
-// response, or the budget knew, and nothing was sent.
+// A wait for the rate limit that does not fit is not begun: the call says at once when it would, whether the service said so, in the error
+// of its response, or the budget knew. As long as the surface is paused, nothing more is sent, reads nor writes.
 func TestContext_RefusedWaitsSayWhen(t *testing.T) {
-	for name, test := range map[string]struct {
+	longest := func(d time.Duration) []prospectkit.ClientOption {
+		return []prospectkit.ClientOption{prospectkit.WithMaxWait(d)}
+	}
+	for name, c := range map[string]struct {
 		retryAfter string
 		within     time.Duration // the deadline; 0: none
 		opts       []prospectkit.ClientOption
@@ -426,40 +391,50 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 		window     string
 	}{
 		"deadline":               {"60", 2 * time.Second, nil, time.Minute, "minute"},
-		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}, time.Minute, "minute"},
+		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{tests.OneAttempt}, time.Minute, "minute"},
+		"just at the deadline":   {"10", 10 * time.Second, nil, 10 * time.Second, "minute"},
+		"far beyond it":          {"3600", 3 * time.Second, longest(2 * time.Hour), time.Hour, "day"},
 		"longest wait":           {"3600", 0, nil, time.Hour, "day"},
-		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, time.Second, "minute"},
-		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, 0, "minute"},
+		"just longer than that":  {"121", 0, nil, 121 * time.Second, "day"},
+		"longer than allowed":    {"3", 0, longest(2999 * time.Millisecond), 3 * time.Second, "minute"},
+		"no wait":                {"1", 0, longest(0), time.Second, "minute"},
+		"no wait, none was told": {"", 0, longest(0), 0, "minute"},
 		"never":                  {"99999999999", 2 * time.Second, nil, 24 * time.Hour, "day"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				if test.within > 0 {
-					within, cancel := context.WithTimeout(ctx, test.within)
-					defer cancel()
-					ctx = within
+		tests.InTime(t, name, func(t *testing.T) {
+			ctx := t.Context()
+			if c.within > 0 {
+				ctx = tests.Within(t, c.within)
+			}
+			began := time.Now()
+			rt := tests.Stage(t, tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", c.retryAfter))
+			client := tests.NewClient(t, rt, c.opts...)
+			for n := range 5 {
+				var info prospectkit.Info
+				_, err := client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithInfo(&info))
+				if n%2 == 1 {
+					info, err = tests.Call(ctx, client, true)
 				}
-				client := tests.NewClient(t, tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", test.retryAfter), test.opts...)
-				for n := range 2 {
-					_, err := client.Account.Me(ctx)
-					wait := time.Until(tests.FitsAt(t, err))
-					if n > 0 || name != "never" { // which the service asked for, and nobody waits for
-						require.InDelta(t, test.wait.Seconds(), wait.Seconds(), 1.1, "with jitter")
-					}
-					require.Positive(t, wait)
-					require.GreaterOrEqual(t, tests.Waits(err), wait)
-					require.ErrorContains(t, err, "the rate limit of surface account ("+test.window+") has room in ")
-					require.Equal(t, test.within > 0, errors.Is(err, context.DeadlineExceeded))
-					e, answered := errors.AsType[*prospectkit.Error](err)
-					require.Equal(t, n == 0, answered)
-					require.Equal(t, n == 1, errors.As(err, new(*prospectkit.RefusedError)))
-					if answered {
-						require.Equal(t, 429, e.Status)
-						require.Len(t, e.Attempts, 1)
-					}
+				at := tests.FitsAt(t, err)
+				if n > 0 || name != "never" { // which the service asked for, and nobody waits for
+					require.WithinRange(t, at, began.Add(c.wait), began.Add(c.wait+time.Second), "jitter adds a tenth at most")
 				}
-			})
+				require.True(t, at.After(began))
+				require.GreaterOrEqual(t, tests.Waits(err), at.Sub(began))
+				require.ErrorContains(t, err, "the rate limit of surface lists ("+c.window+") has room in ")
+				require.Equal(t, c.within > 0, errors.Is(err, context.DeadlineExceeded))
+				e, answered := errors.AsType[*prospectkit.Error](err)
+				require.Equal(t, n == 0, answered)
+				if answered {
+					require.Equal(t, 429, e.Status)
+					require.Len(t, e.Attempts, 1)
+				} else {
+					require.Equal(t, at.Sub(began), tests.Waits(err))
+					require.Empty(t, info.Attempts)
+				}
+				require.Equal(t, began, time.Now(), "at once")
+			}
+			require.Len(t, rt.Sent, 1)
 		})
 	}
 }

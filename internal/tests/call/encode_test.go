@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,27 +16,34 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/spend"
 )
 
-// A field whose name differs from that of a documented one of the same call in letter case only is not sent.
+// A field whose name differs from that of a documented one of the same call in letter case only is not sent: the service may read it, and
+// it could stand beside the one that is checked.
 func TestEncode_NamesOfAnotherCase(t *testing.T) {
 	type fields = prospectkit.Fields
-	ctx, c := t.Context(), tests.NewClient(t, tests.Untouched(t))
-	const encode = "body cannot be encoded: field %q is set by the call itself, as %q"
-	saves := prospectkit.ContactSave{ListID: tests.ListID, All: true}
-	for _, wrong := range []struct {
-		name, meant, want string
-		err               error
-	}{
-		{"listids", "listIds", encode, tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"listids": 1}}))},
-		{"contactIDs", "contactIds", encode, tests.Discard(c.Lists.SaveContacts(ctx, tests.Altered(saves, func(s *prospectkit.ContactSave) { s.Extra = fields{"contactIDs": 1} })))},
-		{"contactids", "contactIds", "", tests.Discard(c.Lists.AddMembers(ctx, tests.ListID, fields{"contactids": 1}))},
-		{"knowledgeHubID", "knowledgeHubId", "", tests.Discard(c.Facts.SetDefaultHub(ctx, fields{"knowledgeHubID": tests.HubID}))},
-		{"MaxCreditSpend", "maxCreditSpend", "", tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, fields{"MaxCreditSpend": 1000}))},
-	} {
-		want := fmt.Sprintf(cmp.Or(wrong.want, "%s differs from %q in letter case only"), wrong.name, wrong.meant)
-		require.Equal(t, []string{want}, tests.Refusals(t, wrong.err))
-		require.ErrorIs(t, wrong.err, prospectkit.ErrInvalid)
+	ctx, c := t.Context(), tests.NewClient(t, tests.Untouched(t), prospectkit.WithSpendGuard(spend.NewGuard(1, spend.Prices{"campaigns.adjust": {PerItem: 1, ItemsIn: "listIds"}})))
+	saves := prospectkit.ContactSave{ListID: tests.ListID, All: true, Extra: fields{"contactIDs": 1}}
+	twice := prospectkit.CampaignChanges{ListIDs: []string{tests.ListID}, Extra: fields{"ListIds": []string{tests.ListID, tests.FolderID}}}
+	refuses := func(text, name, meant string, err error) {
+		t.Helper()
+		require.Equal(t, []string{fmt.Sprintf(text, name, meant)}, tests.Refusals(t, err))
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	}
+	const raw, beside = "%s differs from %q in letter case only", "body cannot be encoded: field %q is set by the call itself, as %q"
+	refuses(raw, "contactids", "contactIds", tests.Discard(c.Lists.AddMembers(ctx, tests.ListID, fields{"contactids": 1})))
+	refuses(raw, "knowledgeHubID", "knowledgeHubId", tests.Discard(c.Facts.SetDefaultHub(ctx, fields{"knowledgeHubID": tests.HubID})))
+	refuses(raw, "MaxCreditSpend", "maxCreditSpend", tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, fields{"MaxCreditSpend": 1000})))
+	refuses(beside, "listids", "listIds", tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"listids": 1}})))
+	refuses(beside, "contactIDs", "contactIds", tests.Discard(c.Lists.SaveContacts(ctx, saves)))
+	refuses(beside, "ListIds", "listIds", tests.Discard(c.Campaigns.Adjust(ctx, tests.CampaignID, twice)))
+	refuses(beside, "ListIds", "listIds", tests.Discard(c.Campaigns.Adjust(ctx, tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", 1))))
+	refuses(beside, "Size", "size", tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))))
+	for name, meant := range map[string]string{"START": "start", "Start": "start", "\u017Ftart": "start", "MaxCreditSpend": "maxCreditSpend"} {
+		extra := tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Extra = fields{name: true} })
+		refuses(beside, name, meant, tests.Discard(c.Agents.Create(ctx, extra)))
+		refuses(beside, name, meant, tests.Discard(c.Agents.Create(ctx, tests.Monitor(), prospectkit.WithField(name, true))))
 	}
 }
 

@@ -105,20 +105,16 @@ func (s *farServer) Addr() net.Addr { return &net.UnixAddr{Name: "far", Net: "un
 // effects are calls that cannot be repeated once they were sent.
 var effects = []func(context.Context, *prospectkit.Client, ...prospectkit.CallOption) error{
 	func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
-		return err
+		return tests.Discard(c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...))
 	},
 	func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID, opts...)
-		return err
+		return tests.Discard(c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID, opts...))
 	},
 	func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}, opts...)
-		return err
+		return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}, opts...))
 	},
 	func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Imports.Upload(ctx, tests.CSVUpload("name\nAda\n"), opts...)
-		return err
+		return tests.Discard(c.Imports.Upload(ctx, tests.CSVUpload("name\nAda\n"), opts...))
 	},
 }
 
@@ -137,22 +133,19 @@ func TestIdleConnections(t *testing.T) {
 		"hardly any":         {300 * time.Millisecond, "timeout=1", func(rt http.RoundTripper) http.RoundTripper { return rt }},
 		"hardly any wrapped": {300 * time.Millisecond, "timeout=0", func(rt http.RoundTripper) http.RoundTripper { return tests.RoundTrip(rt.RoundTrip) }},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newFarServer(t, c.idle, c.announced)
-				client := tests.NewClient(t, c.wrap(server.transport))
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
-				for n := range 200 {
-					pause := c.idle + time.Duration(rand.Int64N(int64(3*oneWay))) - 2*oneWay
-					time.Sleep(pause)
-					var info prospectkit.Info
-					before := server.requests.Load()
-					require.NoError(t, effects[n%len(effects)](t.Context(), client, prospectkit.WithInfo(&info)), "after %s", pause)
-					require.Len(t, info.Attempts, 1)
-					require.EqualValues(t, 1, server.requests.Load()-before)
-				}
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			server := newFarServer(t, c.idle, c.announced)
+			client := tests.NewClient(t, c.wrap(server.transport))
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			for n := range 200 {
+				pause := c.idle + time.Duration(rand.Int64N(int64(3*oneWay))) - 2*oneWay
+				time.Sleep(pause)
+				var info prospectkit.Info
+				before := server.requests.Load()
+				require.NoError(t, effects[n%len(effects)](t.Context(), client, prospectkit.WithInfo(&info)), "after %s", pause)
+				require.Len(t, info.Attempts, 1)
+				require.EqualValues(t, 1, server.requests.Load()-before)
+			}
 		})
 	}
 }
@@ -223,7 +216,7 @@ func TestADumpingTransport(t *testing.T) {
 	}}
 	refused.DialTLSContext = refused.DialContext
 	for n, effect := range effects {
-		err := effect(t.Context(), tests.NewClient(t, dumping(refused), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
+		err := effect(t.Context(), tests.NewClient(t, dumping(refused), tests.OneAttempt))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%d: %v", n, err)
 	}
 }

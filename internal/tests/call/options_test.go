@@ -65,19 +65,17 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 		{"client says five", failing, opts(retries(5)), nil, 5},
 		{"call says two", failing, nil, calls(retries(2)), 2},
 		{"call overrides client", hanging, opts(retries(5)), calls(retries(2)), 2},
-		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), 1},
+		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), tests.OneAttempt), 1},
 		{"waits 30 s by default", limited, nil, nil, 3},
 		{"client waits 10 s at most", limited, opts(prospectkit.WithMaxWait(10 * time.Second)), nil, 1},
 		{"call waits 10 s at most", limited, nil, calls(prospectkit.WithMaxWait(10 * time.Second)), 1},
 		{"call waits longer than client", limited, opts(prospectkit.WithMaxWait(0)), calls(prospectkit.WithMaxWait(time.Minute)), 3},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				wire := &recorder{respond: c.respond}
-				_, err := tests.NewClient(t, wire, c.client...).Lists.Get(t.Context(), tests.ListID, c.call...)
-				require.Error(t, err)
-				require.Equal(t, c.want, wire.requests)
-			})
+		tests.InTime(t, c.name, func(t *testing.T) {
+			wire := &recorder{respond: c.respond}
+			_, err := tests.NewClient(t, wire, c.client...).Lists.Get(t.Context(), tests.ListID, c.call...)
+			require.Error(t, err)
+			require.Equal(t, c.want, wire.requests)
 		})
 	}
 }
@@ -99,7 +97,7 @@ func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
-			}), append(c.client, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))...)
+			}), append(c.client, tests.OneAttempt)...)
 			began := time.Now()
 			_, err := client.Account.Me(t.Context(), c.call...)
 			require.ErrorContains(t, err, "no complete response within the time limit")
@@ -125,8 +123,7 @@ func TestOptions_BadOnesSendNothing(t *testing.T) {
 		"unmarshalable":   {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
 	} {
 		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, c.option)
-		var refused *prospectkit.RefusedError
-		require.ErrorAs(t, err, &refused, name)
+		refused := tests.AsRefused(t, err)
 		require.Equal(t, c.want, refused.Violations, name)
 		require.Equal(t, "lists.create", refused.Op)
 	}
@@ -143,24 +140,8 @@ func TestWithQuery(t *testing.T) {
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithQuery("dry", "1"))
 	require.NoError(t, err)
 	require.Equal(t, "dry=1", wire.query)
-	_, err = client.Lists.Get(t.Context(), tests.ListID)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Lists.Get(t.Context(), tests.ListID)))
 	require.Empty(t, wire.query)
-}
-
-// A field that the body knows is not set from outside, also if the body leaves it out, and has no name for it in its tag.
-func TestWithField_OfTheBody(t *testing.T) {
-	type body struct {
-		Note string `json:",omitempty"`
-		Size int    `json:"size,omitempty"`
-	}
-	client := tests.NewClient(t, tests.Untouched(t))
-	for _, name := range []string{"Note", "size"} {
-		for _, in := range []any{body{}, &body{}} {
-			err := client.Call(t.Context(), tests.Described(http.MethodPost, op.Unsafe), in, nil, prospectkit.WithField(name, 1))
-			require.ErrorContains(t, err, `field "`+name+`" is set by the call itself`)
-		}
-	}
 }
 
 func TestWithField(t *testing.T) {
@@ -174,47 +155,44 @@ func TestWithField(t *testing.T) {
 	require.Equal(t, "application/json", wire.header.Get("Content-Type"))
 
 	own := prospectkit.Fields{"contactIds": []string{tests.ListID}}
-	_, err = client.Lists.AddMembers(t.Context(), tests.ListID, own, note)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Lists.AddMembers(t.Context(), tests.ListID, own, note)))
 	require.JSONEq(t, `{"contactIds":["`+tests.ListID+`"],"note":{"n":1}}`, wire.body)
 	require.Len(t, own, 1, "the caller's map is left alone")
 
-	_, err = client.Lists.AddMembers(t.Context(), tests.ListID, nil, note)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Lists.AddMembers(t.Context(), tests.ListID, nil, note)))
 	require.JSONEq(t, `{"note":{"n":1}}`, wire.body)
+}
 
-	sent := wire.requests
-	for name, refuse := range map[string]func() error{
-		"set by a typed body": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("name", "y"))
-			return err
-		},
-		"known to a typed body, but not set": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("entityType", "companyList"))
-			return err
-		},
-		"set by raw fields": func() error {
-			_, err := client.Lists.AddMembers(t.Context(), tests.ListID, prospectkit.Fields{"note": 1}, note)
-			return err
-		},
-		"given twice": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, note, note)
-			return err
-		},
-		"on a GET request": func() error {
-			_, err := client.Account.Me(t.Context(), note)
-			return err
-		},
-		"on a body that is null": func() error {
-			return client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), map[string]any(nil), nil, note)
-		},
-		"on a body that is an array": func() error {
-			return client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), []int{1}, nil, note)
-		},
-	} {
-		require.ErrorAs(t, refuse(), new(*prospectkit.RefusedError), name)
+// A field that the body knows is not set from outside, also if the body leaves it out, or has no name for it in its tag. Nor is one of
+// what is no object.
+func TestWithField_Refuses(t *testing.T) {
+	type body struct {
+		Note string `json:",omitempty"`
+		Size int    `json:"size,omitempty"`
 	}
-	require.Equal(t, sent, wire.requests)
+	ctx, c := t.Context(), tests.NewClient(t, tests.Untouched(t))
+	set := func(name string) prospectkit.CallOption { return prospectkit.WithField(name, 1) }
+	call := func(in any, field string) error {
+		return c.Call(ctx, tests.UnnamedOperation(op.Unsafe), in, nil, set(field))
+	}
+	for name, errs := range map[string][]error{
+		"name":       {tests.Discard(c.Lists.Create(ctx, tests.Q1, set("name")))},
+		"entityType": {tests.Discard(c.Lists.Create(ctx, tests.Q1, set("entityType")))},
+		"note":       {tests.Discard(c.Lists.AddMembers(ctx, tests.ListID, prospectkit.Fields{"note": 1}, set("note")))},
+		"twice":      {tests.Discard(c.Lists.Create(ctx, tests.Q1, set("twice"), set("twice")))},
+		"Note":       {call(body{}, "Note"), call(&body{}, "Note")},
+		"size":       {call(body{}, "size"), call(&body{}, "size")},
+	} {
+		for _, err := range errs {
+			require.Equal(t, []string{`body cannot be encoded: field "` + name + `" is set by the call itself, as "` + name + `"`}, tests.Refusals(t, err))
+		}
+	}
+	const noObject = "body cannot be encoded: WithField needs a body that is an object"
+	require.Equal(t, []string{noObject}, tests.Refusals(t, call(map[string]any(nil), "x")))
+	require.Equal(t, []string{noObject}, tests.Refusals(t, call([]int{1}, "x")))
+	require.Equal(t, []string{"WithField cannot be used with a GET request"}, tests.Refusals(t, tests.Discard(c.Account.Me(ctx, set("x")))))
+	_, err := c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID, set("x")) // which has no body (documented)
+	require.Equal(t, []string{"WithField cannot be used: this call has no body"}, tests.Refusals(t, err))
 }
 
 func TestWithRoutes_Paths(t *testing.T) {
@@ -235,12 +213,11 @@ func TestWithRoutes_Paths(t *testing.T) {
 	sent := wire.requests
 	for _, route := range []string{
 		"GET ", "GET hubs/{id}", "GET //evil.example/{id}", "GET /hubs//{id}", "GET /../{id}", "GET /hubs/./{id}", "GET /hubs/{id}/..", "GET /hubs/{id}?a=b", "GET /hubs/{id}#x",
-		"GET /hubs\\{id}", "GET /hubs/{id}\r\n", "GET /hubs/ {id}", "GET https://evil.example/{id}", "GET /hubs/{id", "GET /hubs/{id}/%zz",
+		"GET /hubs\\{id}", "GET /hubs/{id}\r\n", "GET /hubs/ {id}", "GET https://evil.example/{id}", "GET /hubs/{id", "GET /hubs/{id}/%zz", "GET /{id}/%2e%2e/b", "GET /{id}/.%2E/b", "GET /%2e/{id}", "GET /{id}/x%2F..%2Fb",
 		"GET /hubs/{id}/with%20space", "GET /hubs/%7Bx%7D/{anything}", "GET /hubs/{id}/é", "GET /hubs/{id};x=1", "GET /hubs%2F%2F{id}",
 		"/hubs/{id}", " /hubs/{id}", "get /hubs/{id}", "GET", "GET  /hubs/{id}", "G@T /hubs/{id}", "DELETE /hubs/{id}",
 	} {
-		_, err := at(route)
-		require.ErrorAs(t, err, new(*prospectkit.RefusedError), "%q", route)
+		require.Contains(t, tests.Refusals(t, tests.Discard(at(route)))[0], "WithRoutes hubs.pages ", "%q", route)
 	}
 	for _, route := range []string{"GET /hubs", "GET /{a}/{b}"} {
 		client, err := at(route)
@@ -262,17 +239,19 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: "lists"})
 		return client.Call(t.Context(), o, body, nil)
 	}
+	paused := func(route string) error {
+		rerouted, err := client.With(prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
+		require.NoError(t, err)
+		return tests.Discard(rerouted.Agents.Pause(t.Context(), tests.CampaignID))
+	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
 	for name, call := range map[string]func() error{
-		"a method with the route of an approval": func() error {
-			rerouted, err := client.With(prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /Business/campaigns/{id}/approve"}))
-			require.NoError(t, err)
-			return tests.Discard(rerouted.Agents.Pause(t.Context(), tests.CampaignID))
-		},
-		"an own read to an approval":          func() error { return own("POST", approve, op.Read) },
-		"an own paid read to an approval":     func() error { return own("POST", approve, op.PaidRead) },
-		"an own free read to a paid one":      func() error { return own("POST", "/business/prospects/search", op.Read) },
-		"an own read by a method that writes": func() error { return own("DELETE", "/business/notes", op.Read) },
+		"a method with the route of an approval": func() error { return paused("POST /business/campaigns/{id}/approve") },
+		"the same in another spelling":           func() error { return paused("POST /Business/campaigns/{id}/approve") },
+		"an own read to an approval":             func() error { return own("POST", approve, op.Read) },
+		"an own paid read to an approval":        func() error { return own("POST", approve, op.PaidRead) },
+		"an own free read to a paid one":         func() error { return own("POST", "/business/prospects/search", op.Read) },
+		"an own read by a method that writes":    func() error { return own("DELETE", "/business/notes", op.Read) },
 	} {
 		require.ErrorIs(t, call(), prospectkit.ErrInvalid, name)
 	}
@@ -283,15 +262,14 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 func TestWithInfo(t *testing.T) {
 	var info prospectkit.Info
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
-	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 	require.Equal(t, []any{"account.me", "account", 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
 	require.Equal(t, []any{"minute", 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
 	require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 	require.NoError(t, info.Attempts[0].Err)
 
-	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: "lists"}, info, "nothing is left of the call before")
 
@@ -300,9 +278,8 @@ func TestWithInfo(t *testing.T) {
 	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
 	info.Header.Set("X-Mine", "1")
 
-	cut := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-	_, err = cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-	require.Error(t, err)
+	cut := tests.NewClient(t, tests.RoundTrip(tests.CutOff), tests.OneAttempt)
+	require.Error(t, tests.Discard(cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 	require.Zero(t, info.Status)
 	require.Empty(t, info.Header)
 	require.Len(t, info.Attempts, 1)
@@ -346,8 +323,7 @@ func TestWithInfo_BodyOfPages(t *testing.T) {
 	page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{}, prospectkit.WithInfo(&info))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"profiles":[{"firstName":"scroll-token-0"}],"scrollToken":"[hidden]"}`, string(info.Body))
-	_, err = page.Next(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(page.Next(t.Context())))
 	require.JSONEq(t, `{"profiles":[{"firstName":"[hidden]"}],"scrollToken":"[hidden]"}`, string(info.Body))
 
 	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Sequential()}} {
@@ -379,8 +355,7 @@ func TestWithInfo_BodyThatWasCut(t *testing.T) {
 			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(tests.OneUser[:12]), iotest.ErrReader(io.ErrUnexpectedEOF)))
 			return resp, nil
 		}))
-		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-		require.Error(t, err)
+		require.Error(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 		require.Len(t, info.Attempts, 3)
 		require.Equal(t, []any{tests.OneUser[:12], true}, []any{string(info.Body), info.BodyCut})
 	})
@@ -397,8 +372,7 @@ func TestWithInfo_HoldsEveryAttempt(t *testing.T) {
 			return tests.Respond(200, tests.OneUser), nil
 		}))
 		began := time.Now()
-		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 		require.Len(t, info.Attempts, 3)
 		require.Equal(t, time.Since(began), info.Duration)
 		require.Equal(t, info.Duration, info.Attempts[0].Wait+info.Attempts[1].Wait)
@@ -425,12 +399,9 @@ func TestRoutes_OfAClient(t *testing.T) {
 		delete(routes, "agents.pause") // the client has a copy
 		client, err := client.With(prospectkit.WithRoutes(routes))
 		require.NoError(t, err)
-		_, err = client.Agents.Pause(t.Context(), tests.RunsID)
-		require.NoError(t, err)
-		_, err = client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)
-		require.NoError(t, err)
-		_, err = client.Facts.KnowledgePages(t.Context(), tests.HubID)
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Agents.Pause(t.Context(), tests.RunsID)))
+		require.NoError(t, tests.Discard(client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)))
+		require.NoError(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)))
 		elsewhere, err := client.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/elsewhere/{hubId}"}))
 		require.NoError(t, err)
 		_, err = elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)

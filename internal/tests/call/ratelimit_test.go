@@ -36,8 +36,7 @@ func TestRateLimit_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 		one := tests.SandboxClient(t, sb)
 		other, err := one.With()
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
+		ctx := tests.Within(t, 10*time.Minute)
 		var group sync.WaitGroup
 		for i := range 200 {
 			client := [...]*prospectkit.Client{one, other}[i%2]
@@ -79,8 +78,7 @@ func TestRateLimit_YieldsToTeammates(t *testing.T) {
 		teammate(t, sb)
 		client := tests.SandboxClient(t, sb)
 		for began := time.Now(); time.Since(began) < 10*time.Minute; {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 		}
 		require.LessOrEqual(t, tooMany(sb), sb.Calls("lists.list")/50, "under 2 percent")
 	})
@@ -92,16 +90,13 @@ func TestRateLimit_RefusesFast(t *testing.T) {
 		sb := sandbox.New(t)
 		client := tests.SandboxClient(t, sb)
 		for range 120 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 		}
 		began, sent := time.Now(), sb.Calls("lists.list")
-		short, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		short := tests.Within(t, time.Second)
 		for name, try := range map[string]func() error{
 			"no wait": func() error {
-				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
-				return err
+				return tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0)))
 			},
 			"deadline": func() error { _, err := client.Lists.Page(short, prospectkit.ListsParams{}); return err },
 		} {
@@ -111,9 +106,8 @@ func TestRateLimit_RefusesFast(t *testing.T) {
 		}
 		require.Equal(t, began, time.Now(), "at once")
 		require.Equal(t, sent, sb.Calls("lists.list"), "nothing was sent")
-		_, err := client.Account.Me(t.Context(), prospectkit.WithMaxWait(0))
-		require.NoError(t, err, "another surface")
-		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithMaxWait(0))), "another surface")
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err, "the default is to wait")
 		require.Positive(t, time.Since(began))
 		require.Zero(t, tooMany(sb))
@@ -124,8 +118,7 @@ func TestRateLimit_RefusesFast(t *testing.T) {
 func TestRateLimit_FleetSharesByTheHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
+		ctx := tests.Within(t, 10*time.Minute)
 		var group sync.WaitGroup
 		for range 8 {
 			process := tests.SandboxClient(t, sb, slowly(sb, 100*time.Millisecond))
@@ -156,8 +149,7 @@ func TestRateLimit_ALargerPlanIsLearned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, plan)
 		client := tests.SandboxClient(t, sb)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
+		ctx := tests.Within(t, 10*time.Minute)
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() {
@@ -197,8 +189,7 @@ func TestRateLimit_CountsReplays(t *testing.T) {
 			return tests.Respond(200, `{"list":`+tests.OneList+`}`, tests.Room...), nil
 		}))
 		for _, used := range []int{1, 3, 7} {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})))
 			_, counted, _ := tests.Limiters(t, client)["lists"].Own()
 			require.Equal(t, used, counted)
 			conns *= 2
@@ -213,8 +204,7 @@ func TestRateLimit_PermitsAreReturned(t *testing.T) {
 		sb.Fail("lists.list", sandbox.First(9), sandbox.Refuse())
 		client := tests.SandboxClient(t, sb)
 		for range 3 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-			require.Error(t, err)
+			require.Error(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 		}
 		sb.Fail("imports.create", sandbox.Nth(1), sandbox.Refuse())
 		opened := 0
@@ -271,8 +261,7 @@ func TestRateLimit_AfterAPanic(t *testing.T) {
 			time.Sleep(time.Second)
 			var both sync.WaitGroup
 			both.Go(func() {
-				_, err := tests.Call(t.Context(), lost, true)
-				require.ErrorIs(t, err, tests.ErrBroken)
+				require.ErrorIs(t, tests.Discard(tests.Call(t.Context(), lost, true)), tests.ErrBroken)
 			})
 			require.Panics(t, func() { _, _ = tests.Call(t.Context(), panics, true) })
 			both.Wait()
@@ -301,7 +290,7 @@ func TestRateLimit_LostRequestsCount(t *testing.T) {
 			return tests.Respond(200, tests.OneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "119"), nil
 		}
 		return nil, tests.ErrBroken
-	}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithMaxWait(0))
+	}), tests.OneAttempt, prospectkit.WithMaxWait(0))
 	for range 200 {
 		_, _ = tests.Call(t.Context(), client, false)
 	}

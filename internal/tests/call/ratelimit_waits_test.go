@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"testing"
@@ -77,34 +76,31 @@ func TestRateLimit_ReportedWaitsAreTrue(t *testing.T) {
 		{"with a teammate", 1, 50 * time.Millisecond, 300, nil, true},
 		{"with a teammate, sliding", 1, 50 * time.Millisecond, 300, sliding, true},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var all waits
-				sb := sandbox.New(t, tc.sandbox...)
-				client := tests.SandboxClient(t, sb, slowly(sb, tc.trip), prospectkit.WithObserver(all.observe), prospectkit.WithMaxWait(time.Hour),
-					prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
-				if tc.teammate {
-					teammate(t, sb)
-				}
-				var group sync.WaitGroup
-				for range tc.goroutines {
-					group.Go(func() {
-						for range tc.calls / tc.goroutines {
-							_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-							require.NoError(t, err)
-						}
-					})
-				}
-				group.Wait()
-				require.True(t, tooMany(sb) == 0 || tc.teammate)
-				require.Greater(t, all.took, 50*time.Second)
-				require.InEpsilon(t, all.took, all.told, 0.1)
-				off := all.took / 10
-				if tc.goroutines == 8 { // what is left may not count the others that are in flight
-					off = all.took / 4
-				}
-				require.LessOrEqual(t, all.off, off)
-			})
+		tests.InTime(t, tc.name, func(t *testing.T) {
+			var all waits
+			sb := sandbox.New(t, tc.sandbox...)
+			client := tests.SandboxClient(t, sb, slowly(sb, tc.trip), prospectkit.WithObserver(all.observe), prospectkit.WithMaxWait(time.Hour),
+				prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
+			if tc.teammate {
+				teammate(t, sb)
+			}
+			var group sync.WaitGroup
+			for range tc.goroutines {
+				group.Go(func() {
+					for range tc.calls / tc.goroutines {
+						require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
+					}
+				})
+			}
+			group.Wait()
+			require.True(t, tooMany(sb) == 0 || tc.teammate)
+			require.Greater(t, all.took, 50*time.Second)
+			require.InEpsilon(t, all.took, all.told, 0.1)
+			off := all.took / 10
+			if tc.goroutines == 8 { // what is left may not count the others that are in flight
+				off = all.took / 4
+			}
+			require.LessOrEqual(t, all.off, off)
 		})
 	}
 }
@@ -125,8 +121,7 @@ func TestRateLimit_WaitedIsTrue(t *testing.T) {
 			}
 		}))
 		for range 119 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 		}
 		var err error
 		for err == nil { // until one does not fit
@@ -136,15 +131,13 @@ func TestRateLimit_WaitedIsTrue(t *testing.T) {
 		}
 		require.Equal(t, ends[0].Duration-300*time.Millisecond, ends[0].Waited)
 		require.Greater(t, ends[0].Waited, 500*time.Millisecond)
-		refused, ok := errors.AsType[*prospectkit.RefusedError](ends[len(ends)-1].Err)
-		require.True(t, ok)
+		refused := tests.AsRefused(t, ends[len(ends)-1].Err)
 		require.Zero(t, ends[len(ends)-1].Duration, "it is refused at once")
 		require.Greater(t, time.Until(refused.FitsAt), 3*time.Second)
 
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
-		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, tests.Discard(client.Lists.Page(ctx, prospectkit.ListsParams{})), context.Canceled)
 		last := ends[len(ends)-1]
 		require.Equal(t, time.Second, last.Waited)
 		require.Equal(t, last.Duration, last.Waited)
@@ -165,8 +158,7 @@ func TestRateLimit_ReportedWaitsAfterARefusal(t *testing.T) {
 		sb.Fail("lists.list", sandbox.Nth(2), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
 		client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithObserver(all.observe))
 		for range 10 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 		}
 		require.GreaterOrEqual(t, all.took, time.Second)
 		require.Less(t, all.took, 2*time.Second)
@@ -233,8 +225,7 @@ func TestRateLimit_SlowFirstRequest(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 {
 			group.Go(func() {
-				_, err := client.Agents.Page(t.Context())
-				require.NoError(t, err)
+				require.NoError(t, tests.Discard(client.Agents.Page(t.Context())))
 			})
 		}
 		time.Sleep(500 * time.Millisecond)

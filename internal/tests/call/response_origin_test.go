@@ -42,7 +42,7 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	sb := tests.EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 	proxy := &stripping{sb.Transport(), true}
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), tests.Routes(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), tests.Routes(), prospectkit.WithTransport(proxy), tests.OneAttempt)
 	require.NoError(t, err)
 	return client, proxy
 }
@@ -60,14 +60,14 @@ func TestDecode_ErrorsWithRateHeaders(t *testing.T) {
 			return
 		}
 		for _, body := range []string{`{"error":"down"}`, `{"error":{"reason":"down"}}`, `{"ok":true,"error":1}`} {
-			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), tests.OneAttempt))
 			tests.RequireUnknown(t, err)
 		}
 		if row.Shape != op.Raw {
 			return
 		}
 		for _, body := range []string{`{"error":null}`, `{"error":false,"id":7}`, `{"error":""}`, `{"rows":[{"error":"empty"}]}`, ``} {
-			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), tests.OneAttempt))
 			if len(body) > 0 || row.Write() {
 				require.NoError(t, err, body)
 			}
@@ -106,8 +106,7 @@ func TestDecode_RecoverLearnsThatHeadersAreDropped(t *testing.T) {
 		client, err := client.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
 		require.NoError(t, err)
 		if recovers {
-			_, err = client.Recover(t.Context())
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Recover(t.Context())))
 		}
 		_, err = tests.EveryCall["lists.add-contacts"](t.Context(), client)
 		require.Equal(t, recovers, err == nil, err)
@@ -116,8 +115,7 @@ func TestDecode_RecoverLearnsThatHeadersAreDropped(t *testing.T) {
 		}
 		tests.RequireUnknown(t, err)
 		proxy.on = false
-		_, err = tests.EveryCall["lists.add-contacts"](t.Context(), client)
-		require.NoError(t, err, "its own headers")
+		require.NoError(t, tests.Discard(tests.EveryCall["lists.add-contacts"](t.Context(), client)), "its own headers")
 	}
 }
 
@@ -126,8 +124,7 @@ func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
 		client, proxy := throughStripping(t)
 		for _, proxy.on = range []bool{true, false} {
-			_, err := client.Account.Me(t.Context())
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		}
 		proxy.on = true
 		_, err := call(t.Context(), client)
@@ -142,15 +139,13 @@ func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
 			return
 		}
 		proxy.on = false
-		_, err = call(t.Context(), client)
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(call(t.Context(), client)))
 		proxy.on = true
 		if _, err = call(t.Context(), client); row.Shape != op.Raw {
 			require.NoError(t, err)
 			return
 		}
-		var strange *prospectkit.Error
-		require.ErrorAs(t, err, &strange)
+		strange := tests.AsError(t, err)
 		require.Equal(t, 200, strange.Status)
 		require.NotEmpty(t, strange.Body)
 		require.ErrorContains(t, err, "the 2xx response may not be the service's")
@@ -182,7 +177,7 @@ func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 			"the same, wrapped":      {200, `{"list":{"id":"0","name":"0"},"agent":{"name":"0"},"fact":{"id":"0"}}`, "application/json", true},
 		} {
 			client := tests.NewClient(t, tests.Always(tc.status, tc.body, append([]string{"Content-Type", tc.contentType}, tests.Bare...)...),
-				prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+				tests.OneAttempt)
 			_, err := call(t.Context(), client)
 			switch {
 			case row.Class != op.Read:
@@ -208,18 +203,14 @@ func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
 		_, err = client.Search.FilterOptions(t.Context())
 		require.Equal(t, proxy.on, err != nil)
 	}
-	_, err := client.Account.Me(t.Context())
-	require.NoError(t, err)
-	_, err = client.Account.Credits(t.Context())
-	require.NoError(t, err)
-	_, err = client.Search.FilterOptions(t.Context())
-	require.NoError(t, err, "of another surface")
-	_, err = tests.EveryCall["lists.add-contacts"](t.Context(), client)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+	require.NoError(t, tests.Discard(client.Account.Credits(t.Context())))
+	require.NoError(t, tests.Discard(client.Search.FilterOptions(t.Context())), "of another surface")
+	_, err := tests.EveryCall["lists.add-contacts"](t.Context(), client)
 	tests.RequireUnknown(t, err)
 
 	proxy.on = false
-	_, err = client.Account.Credits(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Credits(t.Context())))
 	proxy.on = true
 	_, err = client.Account.Credits(t.Context())
 	require.ErrorContains(t, err, "the 2xx response may not be the service's")
@@ -241,10 +232,9 @@ func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
 				continue
 			}
 			body := `{"error":` + fault + `,` + sent + `}`
-			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, body, headers...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
+			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, body, headers...), tests.OneAttempt))
 			tests.RequireUnknown(t, err)
-			var seen *prospectkit.Error
-			require.ErrorAs(t, err, &seen)
+			seen := tests.AsError(t, err)
 			require.Equal(t, body, seen.Body, "one can see who has responded")
 		}
 	}
@@ -269,10 +259,9 @@ func TestDecode_OtherServersBehindAProxyThatDropsHeaders(t *testing.T) {
 			tests.Always(200, `{"ok":true,"error":null}`, append([]string{"Content-Type", "Application/JSON; charset=utf-8"}, tests.Bare...)...),
 		}
 		rt := tests.Stage(t, answers...)
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-		_, err := client.Account.Me(t.Context())
-		require.NoError(t, err)
-		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+		client := tests.NewClient(t, rt, tests.OneAttempt)
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		_, err := client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
 		tests.RequireUnknown(t, err)
 		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
 		require.NoError(t, err, "the service's")
@@ -292,7 +281,7 @@ func TestDecode_OtherServersTeachNothing(t *testing.T) {
 		{"search.prospects", `{"profiles":[]}`},
 		{"agents.activate", `{"id":"` + tests.DraftID + `"}`},
 	} {
-		client := tests.NewClient(t, tests.Always(200, tc[1], append([]string{"Content-Type", "application/json"}, tests.Bare...)...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(200, tc[1], append([]string{"Content-Type", "application/json"}, tests.Bare...)...), tests.OneAttempt)
 		_, err := tests.EveryCall[tc[0]](t.Context(), client)
 		if strings.HasSuffix(tc[0], ".get") {
 			require.ErrorContains(t, err, "the 2xx response may not be the service's", "it is not the record that was asked for")
@@ -307,8 +296,7 @@ func TestDecode_OtherServersTeachNothing(t *testing.T) {
 // Another transport may take another way: what was learnt is not taken along.
 func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, tests.Bare...))
-	_, err := client.Account.Me(t.Context())
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 	other, err := client.With(prospectkit.WithTransport(tests.Always(200, `{"ok":true}`, tests.Bare...)))
 	require.NoError(t, err)
 	_, err = other.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
@@ -372,16 +360,13 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 	}
 	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
 		"first page": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
-			return err
+			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
 		},
 		"companies": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Search.Companies(ctx, prospectkit.CompanySearch{Extra: prospectkit.Fields{"query": "engines"}})
-			return err
+			return tests.Discard(c.Search.Companies(ctx, prospectkit.CompanySearch{Extra: prospectkit.Fields{"query": "engines"}}))
 		},
 		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
-			return err
+			return tests.Discard(c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}))
 		},
 	} {
 		require.ErrorIs(t, call(t.Context(), tests.NewClient(t, tests.Always(200, " "))), prospectkit.ErrResponseLost, name)
@@ -416,25 +401,22 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 	}
 	require.Contains(t, bodies, "campaigns.approve")
 	for name, body := range bodies {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				stale := tests.Always(200, body, "Date", "Sun, 01 Mar 1998 09:00:00 GMT")
-				rt := tests.Stage(t, stale, stale, stale)
-				_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
-				row, _ := op.ByName(name)
-				require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else",
-					"the method lacks repeatsID or the like of call_types.go; or the response of the sandbox shows the id for another thing")
-				var seen *prospectkit.Error
-				require.ErrorAs(t, err, &seen)
-				require.Equal(t, body, seen.Body, "one can see what it is about")
-				if row.Class == op.Read {
-					require.Len(t, rt.Sent, 3)
-					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-					return
-				}
-				require.Len(t, rt.Sent, 1)
-				tests.RequireUnknown(t, err)
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			stale := tests.Always(200, body, "Date", "Sun, 01 Mar 1998 09:00:00 GMT")
+			rt := tests.Stage(t, stale, stale, stale)
+			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
+			row, _ := op.ByName(name)
+			require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else",
+				"the method lacks repeatsID or the like of call_types.go; or the response of the sandbox shows the id for another thing")
+			seen := tests.AsError(t, err)
+			require.Equal(t, body, seen.Body, "one can see what it is about")
+			if row.Class == op.Read {
+				require.Len(t, rt.Sent, 3)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				return
+			}
+			require.Len(t, rt.Sent, 1)
+			tests.RequireUnknown(t, err)
 		})
 	}
 }
@@ -466,7 +448,6 @@ func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
 	failing := tests.Serves(500, tests.Envelope("UNEXPECTED_ERROR"))
 	for _, forbidden := range []bool{false, true} {
 		tests.InMemory(t, failing, func(t *testing.T, m *tests.MemoryServer) {
-			t.Helper()
 			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: forbidden}))
 			want := map[bool]int32{false: 3, true: 1}[forbidden]
 			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
@@ -476,8 +457,7 @@ func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
 				require.Equal(t, want, m.Requests.Load()-before, name)
 			}
 			before := m.Requests.Load()
-			_, err := client.Account.Me(t.Context())
-			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+			require.ErrorIs(t, tests.Discard(client.Account.Me(t.Context())), prospectkit.CodeUnexpectedError)
 			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are retried")
 		})
 	}
@@ -491,8 +471,7 @@ func TestDecode_NoPaidRetryForbidsOnlyThat(t *testing.T) {
 	for _, refused := range []tests.RoundTrip{tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), tests.Always(425, "")} {
 		synctest.Test(t, func(t *testing.T) {
 			rt := tests.Stage(t, refused, page)
-			_, err := search(t.Context(), tests.NewClient(t, rt, forbidden))
-			require.NoError(t, err)
+			require.NoError(t, tests.Discard(search(t.Context(), tests.NewClient(t, rt, forbidden))))
 			require.Len(t, rt.Sent, 2)
 		})
 	}
@@ -510,7 +489,7 @@ func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
 
 // What is not a success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
 func TestDecode_NoSuccessInDisguise(t *testing.T) {
-	once := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
+	once := tests.OneAttempt
 	_, err := tests.NewClient(t, tests.Always(200, tests.Envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
 	require.Error(t, err)
 	tests.RequireUnknown(t, tests.NewClient(t, tests.Always(101, "", "RateLimit-Remaining", "9"), once).
@@ -565,8 +544,7 @@ func TestProofBeforeAWrite(t *testing.T) {
 			return tc.read(r)
 		}), prospectkit.WithJournal(j))
 		if tc.read != nil {
-			_, err := client.Recover(t.Context())
-			require.NoError(t, err, name)
+			require.NoError(t, tests.Discard(client.Recover(t.Context())), name)
 		}
 		result, err := client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": "ada@engines.example"}}})
 		require.Equal(t, 1, sent, name)

@@ -63,24 +63,22 @@ var retryAfters = []struct {
 func TestRetryAfter(t *testing.T) {
 	for _, test := range retryAfters {
 		for _, longestWait := range []time.Duration{2 * time.Minute, never} {
-			t.Run(test.name+"/"+longestWait.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					least := test.least
-					if least == 0 && longestWait == never && test.stated != never {
-						least = test.stated // allowed, so waited for
-					}
-					header := http.Header{"Retry-After": test.lines}
-					_, err := refuse(t, 429, header, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-					require.Equal(t, test.stated, tests.AsError(t, err).RetryAfter)
-					waits, _ := refuse(t, 429, header, prospectkit.WithMaxWait(longestWait))
-					if least == 0 {
-						require.Empty(t, waits, "no second attempt")
-						return
-					}
-					require.Len(t, waits, 1)
-					require.GreaterOrEqual(t, waits[0], least)
-					require.LessOrEqual(t, waits[0], least+min(least/10, time.Second))
-				})
+			tests.InTime(t, test.name+"/"+longestWait.String(), func(t *testing.T) {
+				least := test.least
+				if least == 0 && longestWait == never && test.stated != never {
+					least = test.stated // allowed, so waited for
+				}
+				header := http.Header{"Retry-After": test.lines}
+				_, err := refuse(t, 429, header, tests.OneAttempt)
+				require.Equal(t, test.stated, tests.AsError(t, err).RetryAfter)
+				waits, _ := refuse(t, 429, header, prospectkit.WithMaxWait(longestWait))
+				if least == 0 {
+					require.Empty(t, waits, "no second attempt")
+					return
+				}
+				require.Len(t, waits, 1)
+				require.GreaterOrEqual(t, waits[0], least)
+				require.LessOrEqual(t, waits[0], least+min(least/10, time.Second))
 			})
 		}
 	}
@@ -118,20 +116,17 @@ func TestRetryAfter_Untold(t *testing.T) {
 		"a near deadline":  {nil, 30 * time.Second, []time.Duration{some - time.Second/4, floor}},
 		"a nearer one yet": {nil, 3 * time.Second, []time.Duration{floor, floor}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
-				defer cancel()
-				var info prospectkit.Info
-				_, err := tests.NewClient(t, tests.Always(429, ""), c.opts...).Account.Me(ctx, prospectkit.WithInfo(&info))
-				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-				require.Len(t, info.Attempts, len(c.least)+1)
-				for i, least := range c.least {
-					wait := info.Attempts[i+1].At.Sub(info.Attempts[i].At)
-					require.GreaterOrEqual(t, wait, least, i)
-					require.LessOrEqual(t, wait, 2*least+time.Second, i)
-				}
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			ctx := tests.Within(t, c.deadline)
+			var info prospectkit.Info
+			_, err := tests.NewClient(t, tests.Always(429, ""), c.opts...).Account.Me(ctx, prospectkit.WithInfo(&info))
+			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			require.Len(t, info.Attempts, len(c.least)+1)
+			for i, least := range c.least {
+				wait := info.Attempts[i+1].At.Sub(info.Attempts[i].At)
+				require.GreaterOrEqual(t, wait, least, i)
+				require.LessOrEqual(t, wait, 2*least+time.Second, i)
+			}
 		})
 	}
 }
@@ -158,22 +153,20 @@ func TestRetryAfter_ResetInItsPlace(t *testing.T) {
 		"something is left": {header("1", "50"), floor, false},
 		"no reset":          {header("0", "soon"), untold, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, err := refuse(t, 429, test.header, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-				e := tests.AsError(t, err)
-				if test.told {
-					require.Equal(t, test.least, e.RetryAfter)
-					require.Equal(t, time.Now().Add(test.least), e.ResetAt)
-				} else {
-					require.Zero(t, e.RetryAfter)
-				}
-				waits, err := refuse(t, 429, test.header, prospectkit.WithMaxWait(25*time.Hour))
-				require.Len(t, waits, 1)
-				require.GreaterOrEqual(t, waits[0], test.least)
-				require.LessOrEqual(t, waits[0], test.least+min(test.least/10, time.Second))
-				require.Equal(t, cmp.Or(tests.AsError(t, err).RetryAfter, time.Minute), tests.Waits(err))
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			_, err := refuse(t, 429, test.header, tests.OneAttempt)
+			e := tests.AsError(t, err)
+			if test.told {
+				require.Equal(t, test.least, e.RetryAfter)
+				require.Equal(t, time.Now().Add(test.least), e.ResetAt)
+			} else {
+				require.Zero(t, e.RetryAfter)
+			}
+			waits, err := refuse(t, 429, test.header, prospectkit.WithMaxWait(25*time.Hour))
+			require.Len(t, waits, 1)
+			require.GreaterOrEqual(t, waits[0], test.least)
+			require.LessOrEqual(t, waits[0], test.least+min(test.least/10, time.Second))
+			require.Equal(t, cmp.Or(tests.AsError(t, err).RetryAfter, time.Minute), tests.Waits(err))
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // no other status is about the window
@@ -314,46 +307,6 @@ func TestRetry_BackoffByDefault(t *testing.T) {
 		}
 		require.Greater(t, most, 4400*time.Millisecond)
 	})
-}
-
-// A wait that the deadline does not leave room for is not begun, and a 429 that is not waited for still says what it said.
-func TestRetry_WaitsThatDoNotFit(t *testing.T) {
-	cases := []struct {
-		name    string
-		timeout time.Duration
-		header  http.Header
-		opts    []prospectkit.ClientOption
-	}{
-		{"beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3"}}, nil},
-		{"far beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3600"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2 * time.Hour)}},
-		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
-		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
-		{"no waiting, none told", time.Hour, nil, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
-		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}},
-	}
-	for _, test := range cases {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				requests := 0
-				rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-					requests++
-					resp := tests.Respond(429, tests.Envelope("RATE_LIMITED"))
-					if test.header != nil {
-						resp.Header.Set("Retry-After", test.header.Get("Retry-After"))
-					}
-					return resp, nil
-				})
-				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
-				defer cancel()
-				began := time.Now()
-				_, err := tests.NewClient(t, rt, test.opts...).Account.Me(ctx)
-				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
-				require.Positive(t, tests.Waits(err))
-				require.Equal(t, 1, requests)
-				require.Zero(t, time.Since(began), "at once")
-			})
-		})
-	}
 }
 
 // A date without the Date of its response is held against what is known of the service's clock: this machine's may be wrong.

@@ -36,25 +36,23 @@ func TestRetry_AmplificationInAnOutage(t *testing.T) {
 		"every other":      {500 * time.Millisecond, 5, 1.15, 1.05},
 		"one in ten":       {500 * time.Millisecond, 1, 1.12, 1.05},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				requests, calls := 0, 0
-				client := tests.NewClient(t, counting(&requests, func(n int) (*http.Response, error) {
-					if n%10 < hold.fails {
-						return fails(n)
-					}
-					return tests.Respond(200, `{"data":[]}`), nil
-				}))
-				for began := time.Now(); time.Since(began) < time.Hour; {
-					next := time.Now().Add(hold.pace)
-					_ = page(t, client)
-					calls++
-					time.Sleep(time.Until(next))
+		tests.InTime(t, name, func(t *testing.T) {
+			requests, calls := 0, 0
+			client := tests.NewClient(t, counting(&requests, func(n int) (*http.Response, error) {
+				if n%10 < hold.fails {
+					return fails(n)
 				}
-				amplification := float64(requests) / float64(calls)
-				require.LessOrEqual(t, amplification, hold.most)
-				require.GreaterOrEqual(t, amplification, hold.least, "retries are not given up either")
-			})
+				return tests.Respond(200, `{"data":[]}`), nil
+			}))
+			for began := time.Now(); time.Since(began) < time.Hour; {
+				next := time.Now().Add(hold.pace)
+				_ = page(t, client)
+				calls++
+				time.Sleep(time.Until(next))
+			}
+			amplification := float64(requests) / float64(calls)
+			require.LessOrEqual(t, amplification, hold.most)
+			require.GreaterOrEqual(t, amplification, hold.least, "retries are not given up either")
 		})
 	}
 }
@@ -105,21 +103,18 @@ func TestRetry_EveryFailureOfAReadCosts(t *testing.T) {
 		"cannot be read":    tests.Always(200, tests.HTML, tests.ContentType, tests.HTMLType),
 		"an error in a 2xx": tests.Always(200, tests.Envelope("UNEXPECTED_ERROR")),
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := tests.NewClient(t, transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
-				retries := 0
-				for range 20 {
-					var info prospectkit.Info
-					_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-					require.Error(t, err)
-					for _, attempt := range info.Attempts[:len(info.Attempts)-1] {
-						retries++
-						require.Positive(t, attempt.Wait)
-					}
+		tests.InTime(t, name, func(t *testing.T) {
+			client := tests.NewClient(t, transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
+			retries := 0
+			for range 20 {
+				var info prospectkit.Info
+				require.Error(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
+				for _, attempt := range info.Attempts[:len(info.Attempts)-1] {
+					retries++
+					require.Positive(t, attempt.Wait)
 				}
-				require.Equal(t, 10, retries)
-			})
+			}
+			require.Equal(t, 10, retries)
 		})
 	}
 }
@@ -131,15 +126,13 @@ func TestRetry_WithoutCost(t *testing.T) {
 		"421": func(int) (*http.Response, error) { return tests.Respond(421, ""), nil },
 	}
 	for name, f := range kinds {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				requests := 0
-				client := tests.NewClient(t, counting(&requests, f))
-				for range 20 {
-					require.Error(t, page(t, client))
-				}
-				require.Equal(t, 60, requests)
-			})
+		tests.InTime(t, name, func(t *testing.T) {
+			requests := 0
+			client := tests.NewClient(t, counting(&requests, f))
+			for range 20 {
+				require.Error(t, page(t, client))
+			}
+			require.Equal(t, 60, requests)
 		})
 	}
 	t.Run("not sent", func(t *testing.T) {
@@ -157,8 +150,7 @@ func TestRetry_WithoutCost(t *testing.T) {
 			require.Error(t, page(t, client))
 		}
 		requests = 0
-		_, err := client.Account.Me(t.Context())
-		require.Error(t, err)
+		require.Error(t, tests.Discard(client.Account.Me(t.Context())))
 		require.Equal(t, 3, requests)
 	})
 }

@@ -1,8 +1,6 @@
 package call_test
 
 import (
-	"context"
-	"errors"
 	"math"
 	"net/http"
 	"path"
@@ -62,8 +60,7 @@ func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 					require.NoError(t, page(t, client))
 					return
 				}
-				_, err := tests.Call(t.Context(), other, true)
-				require.NoError(t, err)
+				require.NoError(t, tests.Discard(tests.Call(t.Context(), other, true)))
 			})
 		}
 		group.Wait()
@@ -78,8 +75,7 @@ func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 
 func page(t *testing.T, client *prospectkit.Client) error {
 	t.Helper()
-	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-	return err
+	return tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{}))
 }
 
 func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
@@ -92,92 +88,43 @@ func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
 			}
 			return tests.Respond(200, tests.OneUser), nil
 		})
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, rt, tests.OneAttempt)
 		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
 		began := time.Now()
-		_, err := client.Account.Me(t.Context())
-		require.NoError(t, err)
-		_, err = client.Search.FilterOptions(t.Context())
-		require.NoError(t, err)
-		require.Error(t, page(t, tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))))
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		require.NoError(t, tests.Discard(client.Search.FilterOptions(t.Context())))
+		require.Error(t, page(t, tests.NewClient(t, rt, tests.OneAttempt)))
 		require.Equal(t, 2, refusals, "a budget of its own")
 		require.Zero(t, time.Since(began))
 	})
 }
 
-// A paused surface refuses at once what would have to wait too long, and sends nothing.
-func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
-	cases := []struct {
-		name     string
-		hold     time.Duration
-		timeout  time.Duration
-		opts     []prospectkit.ClientOption
-		deadline bool
-	}{
-		{"longer than the default", 121 * time.Second, 24 * time.Hour, nil, false},
-		{"longer than allowed", 10 * time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(9 * time.Second)}, false},
-		{"no waiting", time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, false},
-		{"beyond the deadline", 10 * time.Second, 10 * time.Second, nil, true},
-	}
-	for _, test := range cases {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				began := time.Now()
-				d := &door{opens: began.Add(test.hold)}
-				client := tests.NewClient(t, d, test.opts...)
-				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
-				defer cancel()
-				_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
-				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
-				for range 3 {
-					info, err := tests.Call(ctx, client, true)
-					requirePaused(t, err, d.opens)
-					require.Equal(t, test.deadline, errors.Is(err, context.DeadlineExceeded))
-					require.Empty(t, info.Attempts)
-				}
-				require.Equal(t, 1, d.refusals)
-				require.Equal(t, began, time.Now(), "no time was spent")
-			})
-		})
-	}
-}
-
-func requirePaused(t *testing.T, err error, opens time.Time) {
-	t.Helper()
-	at := tests.FitsAt(t, err)
-	require.Regexp(t, `the rate limit of surface lists \((minute|day)\) has room`, err.Error())
-	require.WithinRange(t, at, opens, opens.Add(time.Second), "jitter adds a tenth at most")
-	require.Equal(t, time.Until(at), tests.Waits(err))
-}
-
 // A refusal pauses its surface as long as it says, although its body does not end: not only once the attempt has run out of time.
 func TestRetry_RefusalWithoutTheEndOfItsBody(t *testing.T) {
 	for name, body := range stuckBodies {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				released := make(chan struct{})
-				var sent []time.Duration
-				began := time.Now()
-				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if sent = append(sent, time.Since(began)); len(sent) != 2 {
-						return tests.Respond(200, `{"data":[]}`), nil
-					}
-					resp := tests.Respond(429, "", "Retry-After", "50")
-					resp.Body, resp.ContentLength = body(r.Context(), released), -1
-					return resp, nil
-				}))
-				require.NoError(t, page(t, client)) // so that more than one may be sent
-				var group sync.WaitGroup
-				group.Go(func() { require.NoError(t, page(t, client)) })
-				time.Sleep(5 * time.Second)
-				group.Go(func() { require.NoError(t, page(t, client)) })
-				group.Wait()
-				close(released)
-				require.Len(t, sent, 4)
-				for _, at := range sent[2:] {
-					require.InDelta(t, 50, at.Seconds(), 3)
+		tests.InTime(t, name, func(t *testing.T) {
+			released := make(chan struct{})
+			var sent []time.Duration
+			began := time.Now()
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if sent = append(sent, time.Since(began)); len(sent) != 2 {
+					return tests.Respond(200, `{"data":[]}`), nil
 				}
-			})
+				resp := tests.Respond(429, "", "Retry-After", "50")
+				resp.Body, resp.ContentLength = body(r.Context(), released), -1
+				return resp, nil
+			}))
+			require.NoError(t, page(t, client)) // so that more than one may be sent
+			var group sync.WaitGroup
+			group.Go(func() { require.NoError(t, page(t, client)) })
+			time.Sleep(5 * time.Second)
+			group.Go(func() { require.NoError(t, page(t, client)) })
+			group.Wait()
+			close(released)
+			require.Len(t, sent, 4)
+			for _, at := range sent[2:] {
+				require.InDelta(t, 50, at.Seconds(), 3)
+			}
 		})
 	}
 }
@@ -201,10 +148,7 @@ func TestRetry_LateRefusal(t *testing.T) {
 			}
 			return tests.Respond(200, `{"list":{"id":"`+path.Base(r.URL.Path)+`"}}`), nil
 		}))
-		get := func(id string) error {
-			_, err := client.Lists.Get(t.Context(), id)
-			return err
-		}
+		get := func(id string) error { return tests.Discard(client.Lists.Get(t.Context(), id)) }
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}) // so that more than one may be sent
 		require.NoError(t, err)
 		done := make(chan error)
@@ -222,10 +166,8 @@ func TestRetry_WaitThatJustFits(t *testing.T) {
 		for range 20 {
 			synctest.Test(t, func(t *testing.T) {
 				client := tests.NewClient(t, tests.Stage(t, tests.Always(429, "", "Retry-After", seconds), tests.Always(200, tests.OneUser)))
-				ctx, cancel := context.WithTimeout(t.Context(), bound)
-				defer cancel()
-				_, err := client.Account.Me(ctx)
-				require.NoError(t, err, seconds)
+				ctx := tests.Within(t, bound)
+				require.NoError(t, tests.Discard(client.Account.Me(ctx)), seconds)
 			})
 		}
 	}
@@ -248,7 +190,7 @@ func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 			}
 			return tests.Respond(429, "", "Retry-After", asked), nil
 		})
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithMaxWait(0))
+		client := tests.NewClient(t, rt, tests.OneAttempt, prospectkit.WithMaxWait(0))
 		for range good {
 			require.NoError(t, page(t, client))
 		}

@@ -2,13 +2,10 @@ package call_test
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -41,34 +38,48 @@ func TestRetry_UnknownStaysUnknown(t *testing.T) {
 		{"never unknown", []tests.RoundTrip{limited, tests.Always(409, tests.Envelope("LIST_NAME_TAKEN"))}, prospectkit.OutcomeNotApplied, nil},
 	}
 	for _, test := range cases {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rt := tests.Stage(t, test.steps...)
-				var info prospectkit.Info
-				_, err := tests.NewClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"},
-					prospectkit.AllowRetryUnknown(), prospectkit.WithInfo(&info))
-				require.Equal(t, test.want, prospectkit.OutcomeOf(err), "%v", err)
-				rt.Done()
-				require.Len(t, info.Attempts, len(rt.Sent))
-				if test.cause != nil {
-					tests.RequireUnknown(t, err)
-					require.ErrorIs(t, err, test.cause)
-				}
-			})
+		tests.InTime(t, test.name, func(t *testing.T) {
+			rt := tests.Stage(t, test.steps...)
+			var info prospectkit.Info
+			_, err := tests.NewClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"},
+				prospectkit.AllowRetryUnknown(), prospectkit.WithInfo(&info))
+			require.Equal(t, test.want, prospectkit.OutcomeOf(err), "%v", err)
+			rt.Done()
+			require.Len(t, info.Attempts, len(rt.Sent))
+			if test.cause != nil {
+				tests.RequireUnknown(t, err)
+				require.ErrorIs(t, err, test.cause)
+			}
 		})
 	}
 }
 
-// What may spend, send or add twice is not repeated even if the caller asks for it.
+// What may spend, send, write outside or add twice is not repeated even if the caller asks for it. What costs nothing, sends nothing and
+// leaves the same state is, and so is a read.
 func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
-	client := tests.NewClient(t, tests.Always(200, "{}"))
-	for name, err := range map[string]error{
-		"paid":    client.Call(t.Context(), tests.Described(http.MethodPost, op.PaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unsafe":  client.Call(t.Context(), tests.Described(http.MethodPost, op.Unsafe), nil, nil, prospectkit.AllowRetryUnknown()),
-		"state":   client.Call(t.Context(), tests.Described(http.MethodPost, op.GuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unclear": client.Call(t.Context(), tests.Described(http.MethodPost, op.Idempotent), nil, nil, prospectkit.AllowRetryUnknown()),
+	described := func(class op.Class, free, sendsNothing bool) prospectkit.Operation {
+		return tests.Altered(tests.Described(http.MethodPost, class), func(o *prospectkit.Operation) {
+			o.Free, o.SendsNothing = free, sendsNothing
+		})
+	}
+	for name, c := range map[string]struct {
+		operation prospectkit.Operation
+		allowed   bool
+	}{
+		"paid":           {described(op.PaidRead, false, false), false},
+		"unsafe":         {described(op.Unsafe, false, false), false},
+		"state":          {described(op.GuardedByState, false, false), false},
+		"unclear":        {described(op.Idempotent, false, false), false},
+		"free, may send": {described(op.Idempotent, true, false), false},
+		"the same state": {described(op.Idempotent, true, true), true},
+		"a read":         {tests.Described(http.MethodGet, op.Read), true},
 	} {
-		require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err), name)
+		err := tests.NewClient(t, tests.Always(200, "{}")).Call(t.Context(), c.operation, nil, nil, prospectkit.AllowRetryUnknown())
+		if c.allowed {
+			require.NoError(t, err, name)
+		} else {
+			require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err), name)
+		}
 	}
 }
 
@@ -80,25 +91,6 @@ func TestRetry_PolicyRetriesNoWrites(t *testing.T) {
 	require.Len(t, rt.Sent, 1)
 }
 
-// A failure that no retry cures is one of the connection. The same text after something was sent, or from a transport without a
-// trace, proves nothing: a write has an unknown outcome, and a read is retried.
-func TestRetry_PermanentFailuresAfterSending(t *testing.T) {
-	for _, fault := range []error{
-		errors.New("remote error: tls: bad record MAC"), errors.New(`unsupported protocol scheme "x"`), &net.DNSError{Err: "no such host", IsNotFound: true},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, fault }))
-			info, err := tests.Call(t.Context(), client, true)
-			tests.RequireUnknown(t, err)
-			require.Len(t, info.Attempts, 1)
-			info, err = tests.Call(t.Context(), client, false)
-			require.Error(t, err)
-			require.Len(t, info.Attempts, 3)
-			require.Equal(t, "unknown", info.Attempts[2].Delivery)
-		})
-	}
-}
-
 // A status that refuses content before any work leaves nothing in doubt, whoever sends it. A 413 does so only for a body that a server can
 // find too long: to a short request, some platforms send it for their response, after the work.
 func TestRefusedUnread(t *testing.T) {
@@ -108,19 +100,16 @@ func TestRefusedUnread(t *testing.T) {
 			for i := range all {
 				all[i] = prospectkit.Fields{"email": "ada@example.com", "firstName": strings.Repeat("a", 250)}
 			}
-			_, err := c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": all})
-			return err
+			return tests.Discard(c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": all}))
 		}
 	}
 	upload := func(size int) func(context.Context, *prospectkit.Client) error {
 		return func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Imports.Upload(ctx, tests.CSVUpload(strings.Repeat("a", size)))
-			return err
+			return tests.Discard(c.Imports.Upload(ctx, tests.CSVUpload(strings.Repeat("a", size))))
 		}
 	}
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		return err
+		return tests.Discard(c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID))
 	}
 	for _, c := range []struct {
 		name   string

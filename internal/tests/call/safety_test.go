@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"testing"
 
@@ -10,7 +11,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/spend"
 )
 
 // Each safety mode refuses, before the network, exactly what the catalogue says, for a client, for one call, and for clients
@@ -53,8 +53,7 @@ func TestSafety_Modes(t *testing.T) {
 						continue
 					}
 					refused++
-					var refusal *prospectkit.RefusedError
-					require.ErrorAs(t, err, &refusal)
+					refusal := tests.AsRefused(t, err)
 					require.Equal(t, mode.rule, refusal.Rule)
 					require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 					require.ErrorIs(t, err, mode.rule)
@@ -92,44 +91,19 @@ func TestSafety_OwnOperations(t *testing.T) {
 	}
 }
 
-// A draft agent spends nothing, although its operation may.
+// A draft agent spends nothing, although its operation may: so NoSpend and gates have it.
 func TestSafety_DraftsAreFree(t *testing.T) {
-	client := tests.NewClient(t, tests.Always(http.StatusCreated,
-		`{"agent":{"id":"b00000000000000000000001","type":"web-monitor","name":"Hiring","status":"initializing","started":false}}`), prospectkit.NoSpend())
-	spec := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
-	_, err := client.Agents.Create(t.Context(), spec)
-	require.NoError(t, err)
-	spec.Start, spec.MaxCreditSpend = true, 1000
-	_, err = client.Agents.Create(t.Context(), spec)
-	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
-}
-
-// The service may read a field whose name differs in letter case only, so none can stand beside the one that is checked.
-func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
-	draft := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
-	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithSpendGuard(spend.NewGuard(1, spend.Prices{"campaigns.adjust": {PerItem: 1, ItemsIn: "listIds"}})))
-	for _, name := range []string{"START", "Start", "\u017Ftart", "MaxCreditSpend"} {
-		_, err := client.Agents.Create(t.Context(), draft, prospectkit.WithField(name, true))
-		require.ErrorContains(t, err, "is set by the call itself, as ")
-		require.ErrorIs(t, err, prospectkit.ErrInvalid)
-		extra := tests.Altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
-		_, err = client.Agents.Create(t.Context(), extra)
-		require.ErrorContains(t, err, name)
-	}
-	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
-	require.ErrorContains(t, err, "is set by the call itself, as ")
-	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{
-		ListIDs: []string{tests.ListID}, Extra: prospectkit.Fields{"ListIds": []string{tests.ListID, tests.FolderID}},
-	})
-	require.ErrorContains(t, err, `field "ListIds" is set by the call itself, as "listIds"`)
-	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{tests.ListID}))
-	require.ErrorContains(t, err, "is set by the call itself, as ")
-}
-
-// Approving has no body (documented).
-func TestSafety_NoFieldWithoutABody(t *testing.T) {
-	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithField("x", 1))
-	require.Equal(t, []string{"WithField cannot be used: this call has no body"}, tests.Refusals(t, err))
+	var asked []bool
+	client := tests.NewClient(t, tests.RoundTrip(tests.Made), prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
+		asked = append(asked, in.Spends)
+		return nil
+	}))
+	started := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })
+	require.NoError(t, tests.Discard(client.Agents.Create(t.Context(), tests.Monitor())))
+	require.NoError(t, tests.Discard(client.Agents.Create(t.Context(), started)))
+	require.NoError(t, tests.Discard(client.Agents.Create(t.Context(), tests.Monitor(), prospectkit.NoSpend())))
+	require.ErrorIs(t, tests.Discard(client.Agents.Create(t.Context(), started, prospectkit.NoSpend())), prospectkit.RuleNoSpend)
+	require.Equal(t, []bool{false, true, false}, asked)
 }
 
 func TestSafety_ClosedClient(t *testing.T) {
@@ -143,26 +117,11 @@ func TestSafety_ClosedClient(t *testing.T) {
 	require.NoError(t, client.Close())
 	require.NoError(t, client.Close(), "twice is fine")
 	_, err = client.Account.Me(t.Context())
-	var refusal *prospectkit.RefusedError
-	require.ErrorAs(t, err, &refusal)
+	refusal := tests.AsRefused(t, err)
 	require.Equal(t, []prospectkit.Violation{{Param: "client", Problem: "is closed: use another one"}}, refusal.Violations)
 	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	}
 	require.Zero(t, sent)
-	_, err = derived.Account.Me(t.Context())
-	require.NoError(t, err, "a derived client goes on")
-}
-
-// What may send or write outside may not be sent twice, even if it costs nothing and leaves the same state; a read may.
-func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
-	free := tests.Altered(tests.Described(http.MethodPost, op.Idempotent), func(o *prospectkit.Operation) {
-		o.Free = true
-	})
-	err := tests.NewClient(t, tests.Untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
-	require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err))
-	free.SendsNothing = true
-	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
-	read := tests.Described(http.MethodGet, op.Read)
-	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), read, nil, nil, prospectkit.AllowRetryUnknown()))
+	require.NoError(t, tests.Discard(derived.Account.Me(t.Context())), "a derived client goes on")
 }

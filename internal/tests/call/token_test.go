@@ -77,10 +77,9 @@ func TestToken_FromTheSourceAlone(t *testing.T) {
 	client := l.client(t, "", s, prospectkit.ReadOnly())
 	require.ErrorAs(t, tests.Move(t.Context(), client), new(*prospectkit.RefusedError))
 	require.Zero(t, s.Asked, "a refused call needs no token")
-	_, err := client.Lists.Get(t.Context(), tests.ListID)
-	require.NoError(t, err)
+	require.NoError(t, tests.Discard(client.Lists.Get(t.Context(), tests.ListID)))
 	require.Equal(t, []string{"key-1"}, l.got)
-	_, err = prospectkit.New(tests.BaseURL, "")
+	_, err := prospectkit.New(tests.BaseURL, "")
 	require.Equal(t, []string{"token must not be empty"}, tests.Refusals(t, err))
 	_, err = prospectkit.New(tests.BaseURL, "a:b", prospectkit.WithTokenSource(s.Token))
 	require.Equal(t, []string{"token has a colon, which HTTP Basic cannot carry"}, tests.Refusals(t, err))
@@ -119,8 +118,7 @@ func TestToken_SourceFails(t *testing.T) {
 	book := new(tests.Notebook)
 	var seen []prospectkit.Event
 	err := tests.Move(t.Context(), l.client(t, "", s, prospectkit.WithJournal(book), tests.Events(&seen)))
-	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-	require.True(t, ok)
+	refused := tests.AsRefused(t, err)
 	require.Equal(t, prospectkit.RuleToken, refused.Rule)
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorIs(t, err, sealed)
@@ -152,8 +150,7 @@ func TestToken_SourceHangs(t *testing.T) {
 			return "late", nil
 		}))
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		began := time.Now()
 		err = tests.Move(ctx, client)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -183,7 +180,7 @@ func TestToken_SourceCallsItsClient(t *testing.T) {
 // Where a call may make one attempt only, the next call has the other token.
 func TestToken_WithoutRetries(t *testing.T) {
 	l, s := &lock{valid: "key-2"}, &tests.Source{Tokens: []string{"key-2"}}
-	client := l.client(t, "key-1", s, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	client := l.client(t, "key-1", s, tests.OneAttempt)
 	require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrUnauthorized)
 	require.Zero(t, s.Asked)
 	require.NoError(t, tests.Move(t.Context(), client))

@@ -104,8 +104,7 @@ func (w *world) play(t *testing.T) {
 		time.Sleep(30 * 365 * 24 * time.Hour) // time stamps begin in 2001
 	}
 	w.start = time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), w.length)
-	defer cancel()
+	ctx := tests.Within(t, w.length)
 	var all sync.WaitGroup
 	all.Go(func() { w.invite(ctx) })
 	for process := range w.processes {

@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -43,25 +42,22 @@ func untilPerson(t *testing.T, resolve resolving, limit time.Duration) (last *pr
 func each(t *testing.T, rt http.RoundTripper, call func(*testing.T, *prospectkit.Client) error, test func(t *testing.T, client *prospectkit.Client, r resolving, sent time.Time)) {
 	t.Helper()
 	for _, name := range []string{"error", "ticket", "ticket without a clock"} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				journaled := prospectkit.WithJournal(journal.NewMemory("acme"))
-				client := tests.NewClient(t, rt, journaled)
-				if name != "ticket without a clock" {
-					require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		tests.InTime(t, name, func(t *testing.T) {
+			journaled := prospectkit.WithJournal(journal.NewMemory("acme"))
+			client := tests.NewClient(t, rt, journaled)
+			if name != "ticket without a clock" {
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			}
+			unknown := tests.AsUnknown(t, call(t, client))
+			resolve := resolving(unknown.Resolve)
+			if name != "error" {
+				client = tests.NewClient(t, rt, journaled)
+				ticket := tests.Written(t, unknown.Ticket())
+				resolve = func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+					return client.Resolve(ctx, ticket, opts...)
 				}
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call(t, client))
-				require.True(t, ok)
-				resolve := resolving(unknown.Resolve)
-				if name != "error" {
-					client = tests.NewClient(t, rt, journaled)
-					ticket := tests.Written(t, unknown.Ticket())
-					resolve = func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
-						return client.Resolve(ctx, ticket, opts...)
-					}
-				}
-				test(t, client, resolve, unknown.SentAt)
-			})
+			}
+			test(t, client, resolve, unknown.SentAt)
 		})
 	}
 }
@@ -170,8 +166,7 @@ func TestAgain_IsZeroWhereWaitingDoesNotHelp(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				client := tests.NewClient(t, rt, prospectkit.WithJournal(journal.NewMemory("acme")))
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](test.call(t, client))
-				require.True(t, ok)
+				unknown := tests.AsUnknown(t, test.call(t, client))
 				began := time.Now()
 				for _, resolve := range []resolving{unknown.Resolve, func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
 					return client.Resolve(ctx, tests.Written(t, unknown.Ticket()))

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,58 +17,50 @@ import (
 type agentCall func(context.Context, *prospectkit.AgentsService) error
 
 func createDraft(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Create(ctx, tests.Monitor())
-	return err
+	return tests.Discard(a.Create(ctx, tests.Monitor()))
 }
 
 var longName = strings.Repeat("Funding rounds in Berlin ", 4)
 
 func createLong(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = longName }))
-	return err
+	return tests.Discard(a.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = longName })))
 }
 
 func createStarted(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Create(ctx, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true }))
-	return err
+	return tests.Discard(a.Create(ctx, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })))
 }
 
 func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Activate(ctx, tests.AgentID)
-	return err
+	return tests.Discard(a.Activate(ctx, tests.AgentID))
 }
 
 func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Pause(ctx, tests.AgentID)
-	return err
+	return tests.Discard(a.Pause(ctx, tests.AgentID))
 }
 
 func TestResolve_AgentCalls(t *testing.T) {
 	for _, test := range lostCalls {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				lost := false
-				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodPost {
-						require.False(t, lost, "a write is sent once")
-						lost = true
-						return nil, errors.New("cut")
-					}
-					return test.reads(r)
-				}))
-				err := test.call(t.Context(), client.Agents)
-				tests.RequireUnknown(t, err)
-				var unknown *prospectkit.OutcomeUnknownError
-				require.ErrorAs(t, err, &unknown)
-				began := time.Now()
-				r, err := unknown.Resolve(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, test.verdict, r.Outcome)
-				require.Contains(t, r.Note, test.note)
-				_, found := r.Object.(*prospectkit.Agent)
-				require.Equal(t, test.found, found)
-				require.Equal(t, test.took, time.Since(began))
-			})
+		tests.InTime(t, test.name, func(t *testing.T) {
+			lost := false
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					require.False(t, lost, "a write is sent once")
+					lost = true
+					return nil, errors.New("cut")
+				}
+				return test.reads(r)
+			}))
+			err := test.call(t.Context(), client.Agents)
+			tests.RequireUnknown(t, err)
+			unknown := tests.AsUnknown(t, err)
+			began := time.Now()
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, test.verdict, r.Outcome)
+			require.Contains(t, r.Note, test.note)
+			_, found := r.Object.(*prospectkit.Agent)
+			require.Equal(t, test.found, found)
+			require.Equal(t, test.took, time.Since(began))
 		})
 	}
 }
@@ -82,16 +73,13 @@ func TestResolve_AmbiguousAgentNames(t *testing.T) {
 		return tests.Always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)(r)
 	}))
 	_, err := client.Agents.Create(t.Context(), tests.Monitor())
-	var unknown *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &unknown)
-	_, err = unknown.Resolve(t.Context())
-	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
+	unknown := tests.AsUnknown(t, err)
+	require.ErrorIs(t, tests.Discard(unknown.Resolve(t.Context())), prospectkit.CodeListNameAmbiguous)
 }
 
 func TestResolve_AdjustedAgents(t *testing.T) {
 	_, err := tests.NewClient(t, tests.Stage(t, tests.CutOff)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": 1})
-	var unknown *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &unknown)
+	unknown := tests.AsUnknown(t, err)
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)

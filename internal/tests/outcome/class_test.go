@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,7 +50,7 @@ func TestErrors_ClassesOfAResponse(t *testing.T) {
 		429: {tests.Envelope("RATE_LIMITED"), []error{prospectkit.ErrRateLimited}},
 		418: {tests.Envelope("TEAPOT"), nil},
 	} {
-		_, err := tests.NewClient(t, tests.Always(status, c.body)).Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		_, err := tests.NewClient(t, tests.Always(status, c.body)).Account.Me(t.Context(), tests.OneAttempt)
 		require.Error(t, err)
 		require.Equal(t, c.want, classesOf(err), status)
 	}
@@ -74,7 +73,7 @@ func TestErrors_ClassesOfAForeignResponse(t *testing.T) {
 		{401, `{"error":{"code":"401","message":"Access denied due to missing subscription key."}}`, tests.Bare, none},
 		{429, `{"error":{"code":"429","message":"Rate limit is exceeded."}}`, tests.Bare, []error{prospectkit.ErrRateLimited}},
 	} {
-		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
+		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), tests.OneAttempt), false)
 		require.Equal(t, c.want, classesOf(err), c.body)
 	}
 }
@@ -107,10 +106,9 @@ func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
 // A wait refused for the deadline matches what it says, and nothing else.
 func TestErrors_ClassesOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), tests.OneAttempt)
 		_, _ = tests.Call(t.Context(), client, false)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		_, err := tests.Call(ctx, client, false)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, context.Canceled)
@@ -122,12 +120,12 @@ func TestErrors_ClassesOfAWait(t *testing.T) {
 func TestErrors_EndOfARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
-		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
+		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, tests.OneAttempt), false)
 		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
 		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
 		require.Equal(t, 31*time.Second, tests.Waits(err))
 		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
-		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
+		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, tests.OneAttempt), false)
 		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
 		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
 		require.Equal(t, time.Minute, tests.Waits(err))
@@ -143,17 +141,6 @@ func TestErrors_EndOfARateLimit(t *testing.T) {
 func TestErrors_LostResponsesSayThatItHappened(t *testing.T) {
 	_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(201, "{")), true)
 	require.ErrorContains(t, err, "applied (status 201), but the response was lost")
-}
-
-// A whole response that came as the context ended was not waited for.
-func TestErrors_ResponseAsTheContextEnds(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	_, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		cancel()
-		return tests.Respond(404, tests.Envelope("LIST_NOT_FOUND")), nil
-	})), false)
-	require.ErrorIs(t, err, prospectkit.CodeListNotFound)
-	require.NotContains(t, err.Error(), "while it waited")
 }
 
 // One error may hold those of several calls: what may have happened is never hidden behind what did not.

@@ -143,10 +143,9 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 					return tests.CutOff(r)
 				}
 				return c.sends(r)
-			}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			}), tests.OneAttempt)
 			_ = tests.Discard(client.Account.Me(t.Context()))
-			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Create(t, client, tests.Q1)())
-			require.True(t, ok)
+			unknown := tests.AsUnknown(t, tests.Create(t, client, tests.Q1)())
 			require.Equal(t, c.hears, unknown.Ticket().ServiceAhead != nil, name)
 		})
 	}
@@ -235,8 +234,7 @@ func outcomeUnknownAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.
 	t.Helper()
 	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
 	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
-	var unknown *prospectkit.OutcomeUnknownError
-	require.ErrorAs(t, err, &unknown)
+	unknown := tests.AsUnknown(t, err)
 	return unknown
 }
 
@@ -262,33 +260,30 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 		"slowly": {8 * time.Second, 8 * time.Second, 8 * time.Second},
 		"always": {12 * time.Second, 12 * time.Second, 12 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				sb, j := sandbox.New(t), &slowJournal{new(journal.MemoryJournal), takes}
-				client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+		tests.InTime(t, name, func(t *testing.T) {
+			sb, j := sandbox.New(t), &slowJournal{new(journal.MemoryJournal), takes}
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+			require.NoError(t, err)
+			if name == "always" {
+				require.ErrorIs(t, tests.Discard(client.Lists.Create(t.Context(), tests.Q1)), prospectkit.RuleJournal)
+				require.Empty(t, sb.Journal())
+				return
+			}
+			unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+			sent := time.Now()
+			require.Equal(t, sent, unknown.Ticket().LastSent.Local())
+			stored := map[string]journal.Ticket{}
+			for ticket, err := range j.InDoubt(t.Context()) {
 				require.NoError(t, err)
-				if name == "always" {
-					_, err := client.Lists.Create(t.Context(), tests.Q1)
-					require.ErrorIs(t, err, prospectkit.RuleJournal)
-					require.Empty(t, sb.Journal())
-					return
-				}
-				unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
-				sent := time.Now()
-				require.Equal(t, sent, unknown.Ticket().LastSent.Local())
-				stored := map[string]journal.Ticket{}
-				for ticket, err := range j.InDoubt(t.Context()) {
-					require.NoError(t, err)
-					stored[name] = ticket
-				}
-				if name == "once" {
-					require.Equal(t, sent, stored[name].LastSent.Local(), "it was stored again")
-				}
-				r, err := unknown.Resolve(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
-				require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
-			})
+				stored[name] = ticket
+			}
+			if name == "once" {
+				require.Equal(t, sent, stored[name].LastSent.Local(), "it was stored again")
+			}
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
+			require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
 		})
 	}
 }
@@ -355,8 +350,7 @@ func TestJournal_SlowUntilThePauseHasBegun(t *testing.T) {
 		require.NoError(t, list()) // so that more than one may be sent
 		refused := make(chan error, 1)
 		time.AfterFunc(time.Second, func() { refused <- list() })
-		var unknown *prospectkit.OutcomeUnknownError
-		require.ErrorAs(t, tests.Create(t, client, tests.Q1)(), &unknown)
+		unknown := tests.AsUnknown(t, tests.Create(t, client, tests.Q1)())
 		require.Len(t, sent, 1)
 		require.InDelta(t, 31, sent[0].Seconds(), 4)
 		require.NoError(t, <-refused)
@@ -431,8 +425,7 @@ func TestResolve_AfterASilentAttempt(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), test.waited)
 				defer cancel()
 				_, err := client.Lists.Create(ctx, tests.Q1)
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-				require.True(t, ok, "%v", err)
+				unknown := tests.AsUnknown(t, err)
 				resolve := unknown.Resolve
 				if test.killed {
 					ticket := tests.Written(t, unknown.Ticket())
@@ -467,11 +460,9 @@ func TestResolve_WhatATransportKeeps(t *testing.T) {
 		})
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(queue))
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		_, err = client.Lists.Create(ctx, tests.Q1)
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok, "%v", err)
+		unknown := tests.AsUnknown(t, err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, r.Note)
@@ -502,8 +493,7 @@ func TestResolve_AfterASlowConnection(t *testing.T) {
 			return dial(ctx, network, address)
 		}
 		_, err := m.Client(t).Agents.Activate(t.Context(), tests.AgentID)
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok, "%v", err)
+		unknown := tests.AsUnknown(t, err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)

@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,8 +22,7 @@ import (
 func lost(t *testing.T, sb *sandbox.Sandbox, fault sandbox.FaultOption, c *prospectkit.Client, name string) *prospectkit.OutcomeUnknownError {
 	t.Helper()
 	sb.Fail("lists.create", sandbox.Nth(1), fault)
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Create(t, c, prospectkit.NewList{Name: name})())
-	require.True(t, ok)
+	unknown := tests.AsUnknown(t, tests.Create(t, c, prospectkit.NewList{Name: name})())
 	return unknown
 }
 
@@ -151,8 +149,7 @@ func TestOutcome_ListWithoutADate(t *testing.T) {
 				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"Spring","entityType":"contactList"`+created+`}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
 			}))
 			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Spring"})
-			var unknown *prospectkit.OutcomeUnknownError
-			require.ErrorAs(t, err, &unknown)
+			unknown := tests.AsUnknown(t, err)
 			found, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, want, found.Outcome, "created%s", created)

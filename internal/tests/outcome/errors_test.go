@@ -34,7 +34,7 @@ func requireClass(t *testing.T, err error, want int) {
 // refusedRead responds to a read, once, and returns the error.
 func refusedRead(t *testing.T, status int, body string, header ...string) error {
 	t.Helper()
-	client := tests.NewClient(t, tests.Always(status, body, header...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	client := tests.NewClient(t, tests.Always(status, body, header...), tests.OneAttempt)
 	_, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.Error(t, err)
 	return err
@@ -48,8 +48,7 @@ func TestErrors_EveryDocumentedCode(t *testing.T) {
 			require.ErrorIs(t, err, code)
 			require.NotErrorIs(t, err, code+"X")
 			require.Equal(t, code, prospectkit.CodeOf(err))
-			var answered *prospectkit.Error
-			require.ErrorAs(t, err, &answered)
+			answered := tests.AsError(t, err)
 			require.Equal(t, status, answered.Status)
 			require.Equal(t, "lists.get", answered.Op)
 			require.Equal(t, "prose", answered.Message)
@@ -97,8 +96,7 @@ func TestErrors_FutureCodePassesUnchanged(t *testing.T) {
 		require.Equal(t, prospectkit.Code("moon-Too Far"), prospectkit.CodeOf(err))
 		require.False(t, prospectkit.CodeOf(err).Known())
 		requireClass(t, err, class)
-		var answered *prospectkit.Error
-		require.ErrorAs(t, err, &answered)
+		tests.AsError(t, err)
 	}
 }
 
@@ -145,8 +143,7 @@ func TestErrors_ResponsesWithoutTheEnvelope(t *testing.T) {
 	for _, c := range notTheEnvelope {
 		t.Run(c.name, func(t *testing.T) {
 			err := refusedRead(t, c.status, c.body, "Content-Type", c.contentType)
-			var answered *prospectkit.Error
-			require.ErrorAs(t, err, &answered)
+			answered := tests.AsError(t, err)
 			require.Equal(t, c.status, answered.Status)
 			require.Equal(t, c.contentType, answered.ContentType)
 			require.Equal(t, c.body, answered.Body)
@@ -167,8 +164,7 @@ func TestErrors_ResponsesWithoutTheEnvelope(t *testing.T) {
 }
 
 func TestErrors_BodyIsCutAt2KiB(t *testing.T) {
-	var answered *prospectkit.Error
-	require.ErrorAs(t, refusedRead(t, 404, strings.Repeat("x", 5000), "Content-Type", "text/plain"), &answered)
+	answered := tests.AsError(t, refusedRead(t, 404, strings.Repeat("x", 5000), "Content-Type", "text/plain"))
 	require.Len(t, answered.Body, 2048)
 	require.Less(t, len(answered.Error()), 200, "the text of the error does not hold the body")
 
@@ -181,7 +177,7 @@ func TestErrors_BodyIsCutAt2KiB(t *testing.T) {
 
 func TestErrors_SuccessWithoutContent(t *testing.T) {
 	for _, status := range []int{200, 202, 204} {
-		client := tests.NewClient(t, tests.Always(status, ""), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(status, ""), tests.OneAttempt)
 		credits, err := client.Account.Credits(t.Context())
 		require.NoError(t, err, "nothing is promised about the body")
 		require.True(t, credits.IsZero())
@@ -190,14 +186,12 @@ func TestErrors_SuccessWithoutContent(t *testing.T) {
 		require.True(t, moved.IsZero())
 
 		_, err = client.Account.Me(t.Context())
-		var unusable *prospectkit.Error
-		require.ErrorAs(t, err, &unusable)
+		tests.AsError(t, err)
 		require.EqualError(t, err, fmt.Sprintf("prospectkit: account.me: unusable response with status %d: the response is empty", status))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
 
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-		var lost *prospectkit.Error
-		require.ErrorAs(t, err, &lost)
+		lost := tests.AsError(t, err)
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.Equal(t, status, lost.Status)
 		require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
@@ -232,7 +226,7 @@ func TestErrors_AreOneLine(t *testing.T) {
 	requireOneLine(t, refusedRead(t, 302, "", "Location", "https://%C2%85%E2%80%A8"+strings.Repeat("x", 5000)+"/"))
 
 	broken := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(hostile) }),
-		prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		tests.OneAttempt)
 	_, err := broken.Account.Me(t.Context())
 	requireOneLine(t, err)
 	_, err = broken.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})

@@ -128,8 +128,7 @@ func TestErrors_CodesMatchTheirClass(t *testing.T) {
 // A fake can state the outcome of a call.
 func TestErrors_ResolutionOfAFake(t *testing.T) {
 	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Outcome: prospectkit.OutcomeApplied, Object: new(prospectkit.List)}}
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)
-	require.True(t, ok)
+	unknown := tests.AsUnknown(t, fake)
 	r, err := unknown.Resolve(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)

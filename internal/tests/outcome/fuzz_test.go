@@ -21,12 +21,12 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add(uint16(201), "application/json", "", []byte(`{"list":{"id":"65f0c0ffee65f0c0ffee65f0"}}`))
 	f.Fuzz(func(t *testing.T, status uint16, contentType, location string, body []byte) {
 		code := 100 + int(status)%900
-		client := tests.NewClient(t, tests.Always(code, string(body), "Content-Type", contentType, "Location", location), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(code, string(body), "Content-Type", contentType, "Location", location), tests.OneAttempt)
 		_, readErr := client.Lists.Get(t.Context(), tests.ListID)
 		requireTyped(t, code, body, readErr)
 		require.NotEqual(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(readErr))
 
-		client = tests.NewClient(t, tests.Always(code, string(body), "Content-Type", contentType, "Location", location), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client = tests.NewClient(t, tests.Always(code, string(body), "Content-Type", contentType, "Location", location), tests.OneAttempt)
 		_, writeErr := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 		requireTyped(t, code, body, writeErr)
 		if code >= 200 && code < 300 {

@@ -1,7 +1,6 @@
 package outcome_test
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -252,8 +251,7 @@ func TestTicket_OfAnId(t *testing.T) {
 			}
 			return tests.Sees("active")(r)
 		})
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](activateOne(t.Context(), tests.NewClient(t, answers).Agents))
-		require.True(t, ok)
+		unknown := tests.AsUnknown(t, activateOne(t.Context(), tests.NewClient(t, answers).Agents))
 		other, err := prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
 		require.NoError(t, err)
 		r, err := other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))

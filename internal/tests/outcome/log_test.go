@@ -93,25 +93,21 @@ func refuseAll(context.Context, prospectkit.Intent) error {
 }
 
 func readMe(ctx context.Context, c *prospectkit.Client) error {
-	_, err := c.Account.Me(ctx)
-	return err
+	return tests.Discard(c.Account.Me(ctx))
 }
 
 func createList(name string) func(context.Context, *prospectkit.Client) error {
 	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Create(ctx, prospectkit.NewList{Name: name})
-		return err
+		return tests.Discard(c.Lists.Create(ctx, prospectkit.NewList{Name: name}))
 	}
 }
 
 func sortRows(ctx context.Context, c *prospectkit.Client, id, key string) error {
-	_, err := c.Lists.RowsPage(ctx, id, prospectkit.RowsParams{SortBy: key})
-	return err
+	return tests.Discard(c.Lists.RowsPage(ctx, id, prospectkit.RowsParams{SortBy: key}))
 }
 
 func findPeople(ctx context.Context, c *prospectkit.Client) error {
-	_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
-	return err
+	return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
 }
 
 func otherToken(token string, err error) []prospectkit.ClientOption {
@@ -144,7 +140,7 @@ func logLinesOf(t *testing.T, name string) (lines string, levelled []string) {
 		return a
 	}}
 	synctest.Test(t, func(t *testing.T) {
-		all := []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}
+		all := []prospectkit.ClientOption{tests.OneAttempt}
 		for _, handler := range []slog.Handler{slog.NewTextHandler(&text, options), slog.NewJSONHandler(&asJSON, options)} {
 			all = append(all, prospectkit.WithLogger(slog.New(onlyCalls{handler})))
 		}
@@ -220,8 +216,7 @@ func TestLogs_WhatIsHandledIsNoWarning(t *testing.T) {
 			ensured, err := logging.Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.False(t, ensured.Created)
-			_, err = logging.Lists.Get(t.Context(), tests.ListID)
-			require.ErrorIs(t, err, prospectkit.ErrNotFound)
+			require.ErrorIs(t, tests.Discard(logging.Lists.Get(t.Context(), tests.ListID)), prospectkit.ErrNotFound)
 		})
 		require.Empty(t, lines)
 	})
@@ -230,8 +225,7 @@ func TestLogs_WhatIsHandledIsNoWarning(t *testing.T) {
 // Errors of methods that make several calls have error types of the same set.
 func TestLogs_ErrorTypesOfSeveralCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
+		ctx := tests.Within(t, 5*time.Second)
 		_, late := tests.NewClient(t, tests.Sees("processing")).Agents.WaitSettled(ctx, tests.AgentID)
 		_, draft := tests.NewClient(t, tests.Sees("initializing")).Agents.WaitSettled(t.Context(), tests.AgentID)
 		for want, err := range map[string]error{

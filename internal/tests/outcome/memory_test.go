@@ -1,7 +1,6 @@
 package outcome_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -31,8 +30,7 @@ func doubtful(t *testing.T, status *string) (client *prospectkit.Client, ticket 
 		return tests.Respond(200, `[{"id":"`+tests.CampaignID+`","status":"`+*status+`"}]`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
 	}), prospectkit.WithJournal(new(tests.Notebook)))
 	require.NoError(t, tests.Discard(client.Campaigns.Page(t.Context())))
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
-	require.True(t, ok)
+	unknown := tests.AsUnknown(t, tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
 	n = 0
 	return client, unknown.Ticket(), func() int { mu.Lock(); defer mu.Unlock(); return n }
 }
@@ -94,8 +92,7 @@ func TestResolve_WhoRemembers(t *testing.T) {
 		}
 		require.Equal(t, 4, reads(), "a ticket without an ID is not remembered")
 
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
-		require.True(t, ok)
+		unknown := tests.AsUnknown(t, tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
 		time.Sleep(time.Hour)
 		for i := range 3 {
 			require.NoError(t, tests.Discard(unknown.Resolve(t.Context())))
@@ -116,8 +113,7 @@ func TestResolve_RemembersAThousand(t *testing.T) {
 				for j := range 200 {
 					mine := ticket
 					mine.ID = fmt.Sprint(i, "-", j)
-					_, err := client.Resolve(t.Context(), mine)
-					require.NoError(t, err)
+					require.NoError(t, tests.Discard(client.Resolve(t.Context(), mine)))
 				}
 			})
 		}

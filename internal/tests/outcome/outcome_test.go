@@ -1,7 +1,6 @@
 package outcome_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +21,7 @@ import (
 func outcomeUnknown(t *testing.T, sb *sandbox.Sandbox, op string, fault sandbox.FaultOption, call func() error) *prospectkit.OutcomeUnknownError {
 	t.Helper()
 	sb.Fail(op, sandbox.Nth(1), fault)
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call())
-	require.True(t, ok)
+	unknown := tests.AsUnknown(t, call())
 	require.Equal(t, 1, sb.Calls(op), "nothing is sent twice")
 	return unknown
 }
@@ -115,8 +113,7 @@ func TestResolve_Move(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 				unknown := outcomeUnknown(t, sb, "lists.move", tc.fault, func() error {
-					_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", folder)
-					return err
+					return tests.Discard(client.Lists.Move(t.Context(), "a00000000000000000000001", folder))
 				})
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
@@ -151,8 +148,7 @@ func TestResolve_MoveNeedsAFolderID(t *testing.T) {
 				if i == 1 {
 					_, err = client.Lists.MoveToRoot(t.Context(), tests.ListID)
 				}
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-				require.True(t, ok, "%v", err)
+				unknown := tests.AsUnknown(t, err)
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
 				require.Equal(t, want, r.Outcome, "%s: %s", folder, r.Note)
@@ -198,8 +194,7 @@ func TestResolve_Unknowable(t *testing.T) {
 	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
 	tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
-			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a", All: true})
-			return err
+			return tests.Discard(client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a", All: true}))
 		})
 		before := len(sb.Journal())
 		r, err := unknown.Resolve(t.Context())
@@ -216,16 +211,14 @@ func TestResolve_Unknowable(t *testing.T) {
 func TestResolve_WithinTheContext(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
-		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		defer cancel()
+		short := tests.Within(t, 4*time.Second)
 		r, err := unknown.Resolve(short)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.WithinRange(t, r.Again, time.Now().Add(time.Second), unknown.SentAt.Add(10*time.Second))
 
 		sb.Revoke(sb.Token())
-		_, err = unknown.Resolve(t.Context())
-		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+		require.ErrorIs(t, tests.Discard(unknown.Resolve(t.Context())), prospectkit.CodeUnauthorized)
 	})
 }
 
@@ -260,8 +253,7 @@ func TestResolve_MoveIgnoresTheCaseOfIDs(t *testing.T) {
 	seed.Folders = []sandbox.Folder{{ID: "f0000000000000000000000a", Name: "Spring", Type: sandbox.ContactList}}
 	tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.move", sandbox.DropAfter(), func() error {
-			_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", "F0000000000000000000000A")
-			return err
+			return tests.Discard(client.Lists.Move(t.Context(), "a00000000000000000000001", "F0000000000000000000000A"))
 		})
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)

@@ -64,8 +64,7 @@ func TestResolve_AgesOfReads(t *testing.T) {
 				return tc.read(r, shown)
 			}))
 			_, err := client.Lists.Create(t.Context(), tests.Q1)
-			var unknown *prospectkit.OutcomeUnknownError
-			require.ErrorAs(t, err, &unknown, name)
+			unknown := tests.AsUnknown(t, err)
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err, name)
 			require.Equal(t, tc.outcome, r.Outcome, "%s: %s", name, r.Note)
@@ -112,8 +111,7 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 					}
 					return tests.Respond(200, tc.shows(made), "Age", age), nil
 				}), prospectkit.WithJournal(j))
-				var unknown *prospectkit.OutcomeUnknownError
-				require.ErrorAs(t, tc.call(t.Context(), client), &unknown, name)
+				unknown := tests.AsUnknown(t, tc.call(t.Context(), client))
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err, name)
 				want := tc.outcome

@@ -152,7 +152,7 @@ func TestRecover_Nothing(t *testing.T) {
 			other := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				read = append(read, r.Method+" "+r.URL.Path)
 				return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")} // which is no error of Recover
-			}), prospectkit.WithJournal(j), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			}), prospectkit.WithJournal(j), tests.OneAttempt)
 			r, err = other.Recover(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, new(prospectkit.Recovery), r)
@@ -195,8 +195,7 @@ func TestRecover_CutShort(t *testing.T) {
 					return sb.Transport().RoundTrip(r)
 				})
 				second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book), prospectkit.WithTransport(slow))
-				ctx, cancel := context.WithTimeout(t.Context(), limit)
-				defer cancel()
+				ctx := tests.Within(t, limit)
 				r, err := second.Recover(ctx)
 				requireHonest(t, r)
 				require.Len(t, append(append(r.Settled, r.Later...), r.Person...), 9)
@@ -516,9 +515,8 @@ func TestRecover_Options(t *testing.T) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		sb.Fail("lists.list", sandbox.First(2), sandbox.Status(500, "UNEXPECTED_ERROR"))
 		var info prospectkit.Info
-		r, err := second.Recover(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithInfo(&info))
-		var e *prospectkit.Error
-		require.ErrorAs(t, err, &e)
+		r, err := second.Recover(t.Context(), tests.OneAttempt, prospectkit.WithInfo(&info))
+		e := tests.AsError(t, err)
 		require.Equal(t, 500, e.Status)
 		require.Zero(t, info)
 		require.Len(t, r.Later, 2)

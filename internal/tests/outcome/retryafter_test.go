@@ -51,7 +51,7 @@ func TestRetryAfter_OfEachCode(t *testing.T) {
 // Whoever retries an approval may resume what a teammate has stopped. So no conflict of one says when.
 func TestRetryAfter_NotOfAConflictOfAnApproval(t *testing.T) {
 	approve := func(status int, code string) error {
-		client := tests.NewClient(t, tests.Always(status, tests.Envelope(code), "Retry-After", "7"), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(status, tests.Envelope(code), "Retry-After", "7"), tests.OneAttempt)
 		_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		return err

@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"runtime"
@@ -47,9 +46,8 @@ func TestTicket_OnlyAKnownOutcomeSettles(t *testing.T) {
 				return c.look(r)
 			}), prospectkit.WithJournal(book))
 			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-			ctx, cancel := context.WithTimeout(t.Context(), c.patience)
-			defer cancel()
+			unknown := tests.AsUnknown(t, err)
+			ctx := tests.Within(t, c.patience)
 			r, err := unknown.Resolve(ctx)
 			require.NoError(t, err)
 			require.Equal(t, c.outcome, r.Outcome, name)
@@ -103,8 +101,7 @@ func TestTicket_GuardIsSettledFirst(t *testing.T) {
 			return tests.Sees("active")(r)
 		}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(spend.NewSharedGuard(1000, spend.Prices{"agents.activate": {PerCall: 5}}, store)))
 		_, err := client.Agents.Activate(t.Context(), tests.AgentID)
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok, "%v", err)
+		unknown := tests.AsUnknown(t, err)
 		store.Err = tests.ErrBroken
 		r, err := unknown.Resolve(t.Context())
 		require.ErrorIs(t, err, tests.ErrBroken)
@@ -163,39 +160,37 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 			"journal":   {journal.NotApplied, func(b *tests.Notebook, _ *tests.CreditStore) { b.OnSending = func() { defer end(); b.OnSending = nil } }, tests.Always(200, `{}`)},
 			"guard":     {journal.NotApplied, func(_ *tests.Notebook, s *tests.CreditStore) { s.Before = func() { s.Before = nil; end() } }, tests.Always(200, `{}`)},
 		} {
-			t.Run(how+" in the "+where, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					unfit = end
-					book, store := new(tests.Notebook), new(tests.CreditStore)
-					guard := spend.NewSharedGuard(100, spend.Prices{"custom": {PerCall: 7}}, store)
-					if test.set != nil {
-						test.set(book, store)
-					}
-					client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
-					paid := prospectkit.Operation{
-						Name: "custom", Method: "POST", Path: "/business/custom", Surface: "search",
-					}
-					ended := make(chan any)
-					go func() {
-						defer func() { ended <- recover() }()
-						_ = client.Call(t.Context(), paid, nil, new(fits))
-						panic("it returned")
-					}()
-					if got := <-ended; how == "panic" {
-						require.Equal(t, tests.ErrBroken, got, "it goes on")
-					} else {
-						require.Nil(t, got)
-					}
-					var noted journal.Outcome
-					for _, noted = range book.Noted {
-					}
-					require.Equal(t, test.outcome, noted)
-					if test.outcome == journal.Unknown {
-						require.Equal(t, spend.Book{InDoubt: 7}, tests.Booked(t, guard))
-					} else {
-						require.Zero(t, tests.Booked(t, guard).InDoubt)
-					}
-				})
+			tests.InTime(t, how+" in the "+where, func(t *testing.T) {
+				unfit = end
+				book, store := new(tests.Notebook), new(tests.CreditStore)
+				guard := spend.NewSharedGuard(100, spend.Prices{"custom": {PerCall: 7}}, store)
+				if test.set != nil {
+					test.set(book, store)
+				}
+				client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+				paid := prospectkit.Operation{
+					Name: "custom", Method: "POST", Path: "/business/custom", Surface: "search",
+				}
+				ended := make(chan any)
+				go func() {
+					defer func() { ended <- recover() }()
+					_ = client.Call(t.Context(), paid, nil, new(fits))
+					panic("it returned")
+				}()
+				if got := <-ended; how == "panic" {
+					require.Equal(t, tests.ErrBroken, got, "it goes on")
+				} else {
+					require.Nil(t, got)
+				}
+				var noted journal.Outcome
+				for _, noted = range book.Noted {
+				}
+				require.Equal(t, test.outcome, noted)
+				if test.outcome == journal.Unknown {
+					require.Equal(t, spend.Book{InDoubt: 7}, tests.Booked(t, guard))
+				} else {
+					require.Zero(t, tests.Booked(t, guard).InDoubt)
+				}
 			})
 		}
 	}
@@ -272,7 +267,7 @@ func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 			err := test.call(t, client())
 			require.Error(t, err, name)
 			tests.RequireUnknown(t, err)
-			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			unknown := tests.AsUnknown(t, err)
 			before := tests.Booked(t, guard).InDoubt
 			want := journal.Unknown
 			if test.final {

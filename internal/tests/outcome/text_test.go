@@ -39,7 +39,7 @@ func TestErrors_RefusedRetryKeepsTheFirstFailure(t *testing.T) {
 				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
 			}
 			holding = true // a teammate uses the surface up, while this attempt fails
-			_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			_, err := client.Lists.Get(t.Context(), tests.ListID, tests.OneAttempt)
 			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 			holding = false
 			return nil, other
@@ -93,8 +93,7 @@ func TestErrors_RedirectsAreCalledSo(t *testing.T) {
 
 func TestErrors_Punctuation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		client := tests.NewClient(t, tests.Always(429, strings.Replace(tests.Envelope("RATE_LIMITED"), "prose", "The rate limit is exceeded.", 1), "Retry-After", "60"))
 		_, err := client.Account.Me(ctx)
 		require.EqualError(t, err, "prospectkit: account.me: 429 RATE_LIMITED: The rate limit is exceeded: "+
@@ -232,8 +231,7 @@ func TestErrors_LogsBoundWhatTheServiceWrites(t *testing.T) {
 // The state of a record is the service's word, too.
 func TestErrors_StateInLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := tests.Within(t, time.Second)
 		body := `{"agent": {"id": "` + tests.RunsID + `", "status": ` + tests.JSONText(hostile+tests.Token) + `}}`
 		_, err := tests.NewClient(t, tests.Always(200, body)).Agents.WaitSettled(ctx, tests.RunsID)
 		require.ErrorContains(t, err, "last seen as undocumented")
@@ -244,7 +242,7 @@ func TestErrors_StateInLogs(t *testing.T) {
 // errors.Is and errors.As find what a transport returned, but no error that holds the URL.
 func TestErrors_TransportErrorsStayReachable(t *testing.T) {
 	failing := func(err error) error {
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), tests.OneAttempt)
 		_, err = client.Account.Me(t.Context())
 		return err
 	}
@@ -321,8 +319,7 @@ func TestErrors_CausesStayReachable(t *testing.T) {
 	require.ErrorIs(t, errs["refused locally"], prospectkit.ErrInvalid)
 	var dns *net.DNSError
 	require.ErrorAs(t, errs["never sent"], &dns)
-	var answered *prospectkit.Error
-	require.ErrorAs(t, errs["500 to a write"], &answered)
+	answered := tests.AsError(t, errs["500 to a write"])
 	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the response inside does not say otherwise")
 }
 

@@ -24,27 +24,24 @@ import (
 // Whatever the error could resolve, its ticket resolves in another process, with the same result.
 func TestTicket_ResolvesAsTheError(t *testing.T) {
 	for _, test := range lostCalls {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if r.Method == http.MethodPost {
-						return nil, errors.New("cut")
-					}
-					return withDate{base: test.reads}.RoundTrip(r)
-				})
-				client := tests.NewClient(t, answers, tests.Journaled())
-				_ = tests.Discard(client.Agents.Page(t.Context())) // it hears the clock
-				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](test.call(t.Context(), client.Agents))
-				require.True(t, ok)
-				ticket := tests.Written(t, unknown.Ticket())
-				here, err := unknown.Resolve(t.Context())
-				require.NoError(t, err)
-				there, err := tests.NewClient(t, answers, tests.Journaled()).Resolve(t.Context(), ticket)
-				require.NoError(t, err)
-				require.Equal(t, here.Outcome, there.Outcome)
-				require.Equal(t, here.Object, there.Object)
-				require.Zero(t, there.Again, there)
+		tests.InTime(t, test.name, func(t *testing.T) {
+			answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return nil, errors.New("cut")
+				}
+				return withDate{base: test.reads}.RoundTrip(r)
 			})
+			client := tests.NewClient(t, answers, tests.Journaled())
+			_ = tests.Discard(client.Agents.Page(t.Context())) // it hears the clock
+			unknown := tests.AsUnknown(t, test.call(t.Context(), client.Agents))
+			ticket := tests.Written(t, unknown.Ticket())
+			here, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			there, err := tests.NewClient(t, answers, tests.Journaled()).Resolve(t.Context(), ticket)
+			require.NoError(t, err)
+			require.Equal(t, here.Outcome, there.Outcome)
+			require.Equal(t, here.Object, there.Object)
+			require.Zero(t, there.Again, there)
 		})
 	}
 }
@@ -98,8 +95,7 @@ func TestTicket_JSON(t *testing.T) {
 		client := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithJournal(journal.NewMemory("acme")))
 		spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })
 		_, err := client.Agents.Create(prospectkit.WithActor(t.Context(), "ada"), spec, prospectkit.WithField("yourField", "private"))
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok)
+		unknown := tests.AsUnknown(t, err)
 		ticket := unknown.Ticket()
 		require.NotEmpty(t, ticket.ID)
 		require.Equal(t, ticket.ID, unknown.Ticket().ID)
@@ -180,8 +176,7 @@ func TestTicket_UsesTheServicesClock(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 			older := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
-			ours, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Create(t, client, prospectkit.NewList{Name: "Q2"})())
-			require.True(t, ok)
+			ours := tests.AsUnknown(t, tests.Create(t, client, prospectkit.NewList{Name: "Q2"})())
 
 			time.Sleep(100*time.Hour + off) // the local clock of the machine that resolves is off
 			clock.Advance(100 * time.Hour)
@@ -262,8 +257,7 @@ func TestJournal_RefusesWhatItCannotStore(t *testing.T) {
 			err := tests.Create(t, client, tests.Q1)()
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorIs(t, err, full)
-			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-			require.True(t, ok)
+			refused := tests.AsRefused(t, err)
 			require.Equal(t, prospectkit.RuleJournal, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, tests.NoWait, tests.Waits(err))
@@ -293,8 +287,7 @@ func TestJournal_RefusesARetry(t *testing.T) {
 		require.ErrorIs(t, err, full)
 		require.ErrorContains(t, err, "the journal failed: disk full")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		e, ok := errors.AsType[*prospectkit.Error](err)
-		require.True(t, ok)
+		e := tests.AsError(t, err)
 		require.Len(t, e.Attempts, 1)
 		require.Len(t, sb.Journal(), 1)
 	})
