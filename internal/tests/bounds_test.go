@@ -23,19 +23,19 @@ func accepts(r *http.Request) (*http.Response, error) {
 	return Respond(http.StatusOK, `{"data":[]}`), nil
 }
 
-func listsPage(p prospectkit.ListsParams) AnyCall { return with((*lists).Page, p) }
+func listsPage(p prospectkit.ListsParams) AnyCall { return With((*lists).Page, p) }
 
-func rowsPage(p prospectkit.RowsParams) AnyCall { return withTwo((*lists).RowsPage, ListID, p) }
+func rowsPage(p prospectkit.RowsParams) AnyCall { return WithTwo((*lists).RowsPage, ListID, p) }
 
 func createList(name string, kind prospectkit.ListKind) AnyCall {
-	return with((*lists).Create, prospectkit.NewList{Name: name, Kind: kind})
+	return With((*lists).Create, prospectkit.NewList{Name: name, Kind: kind})
 }
 
 func pushing(crm string, ids []string, all bool) AnyCall {
-	return withTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids, All: all})
+	return WithTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids, All: all})
 }
 
-func folders(kind prospectkit.FolderKind) AnyCall { return with((*lists).Folders, kind) }
+func folders(kind prospectkit.FolderKind) AnyCall { return With((*lists).Folders, kind) }
 
 func contactIDs(n int) []string { return slices.Repeat([]string{ColumnID}, n) }
 
@@ -78,9 +78,9 @@ var boundCases = []struct {
 	{"kind of a new list", createList("x", prospectkit.CompanyList), ""},
 	{"no kind of a list", createList("x", "lists"), `entityType is "lists", must be one of ["contactList" "companyList"]`},
 
-	{"move", withTwo((*lists).Move, ListID, FolderID), ""},
-	{"move a wrong id", withTwo((*lists).Move, "x/../y", FolderID), "listId must be 24 hexadecimal digits"},
-	{"move to nowhere", withTwo((*lists).Move, ListID, ""), "folderId must be 24 hexadecimal digits"},
+	{"move", WithTwo((*lists).Move, ListID, FolderID), ""},
+	{"move a wrong id", WithTwo((*lists).Move, "x/../y", FolderID), "listId must be 24 hexadecimal digits"},
+	{"move to nowhere", WithTwo((*lists).Move, ListID, ""), "folderId must be 24 hexadecimal digits"},
 
 	{"push all", pushing("crm", nil, true), ""},
 	{"push all, with no selection", pushing("crm", []string{}, true), ""},
@@ -171,9 +171,9 @@ func TestBounds_PageHoldsMoreThanWasAskedFor(t *testing.T) {
 		{"data", 2100, listsPage(prospectkit.ListsParams{})},
 		{"data", 106, rowsPage(prospectkit.RowsParams{Limit: 3})},
 		{"data", 2100, rowsPage(prospectkit.RowsParams{})},
-		{"profiles", 106, with((*search).ProspectsPage, prospectkit.SearchParams{Size: 3})},
-		{"profiles", 300, with((*search).ProspectsPage, prospectkit.SearchParams{})},
-		{"profiles", 10_000, withTwo((*search).RunSavedPage, SavedID, 3)},
+		{"profiles", 106, With((*search).ProspectsPage, prospectkit.SearchParams{Size: 3})},
+		{"profiles", 300, With((*search).ProspectsPage, prospectkit.SearchParams{})},
+		{"profiles", 10_000, WithTwo((*search).RunSavedPage, SavedID, 3)},
 		{"activities", 10_000, EveryCall["contacts.timeline"]},
 		{"folders", 10_000, folders(prospectkit.AgentFolder)},
 	} {

@@ -67,72 +67,74 @@ var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 // EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
 // names are those that the sandbox assumes.
 var EveryCall = map[string]AnyCall{
-	"lists.list":   with((*lists).Page, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}),
-	"lists.create": with((*lists).Create, prospectkit.NewList{Name: "Q1"}),
-	"lists.get":    with((*lists).GetWithColumns, ListID),
-	"lists.move":   withTwo((*lists).Move, ListID, FolderID),
-	"lists.rows": withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{
+	"lists.list":   With((*lists).Page, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}),
+	"lists.create": With((*lists).Create, prospectkit.NewList{Name: "Q1"}),
+	"lists.get":    With((*lists).GetWithColumns, ListID),
+	"lists.move":   WithTwo((*lists).Move, ListID, FolderID),
+	"lists.rows": WithTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{
 		Limit: 1, SortBy: "firstName", Descending: true,
 		Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
 	}),
-	"lists.crm-push":     withTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}),
-	"lists.add-members":  withTwo((*lists).AddMembers, SourceID, fields{"contactIds": []string{ContactID}}),
-	"lists.add-contacts": withTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": "Eve"}}}),
-	"lists.save-to-list": with((*lists).SaveContacts, prospectkit.ContactSave{ListID: ListID, All: true, Extra: fields{"sourceListId": SourceID}}),
-	"folders.list":       with((*lists).Folders, prospectkit.ContactListFolder),
+	"lists.crm-push":     WithTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}),
+	"lists.add-members":  WithTwo((*lists).AddMembers, SourceID, fields{"contactIds": []string{ContactID}}),
+	"lists.add-contacts": WithTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": "Eve"}}}),
+	"lists.save-to-list": With((*lists).SaveContacts, prospectkit.ContactSave{ListID: ListID, All: true, Extra: fields{"sourceListId": SourceID}}),
+	"folders.list":       With((*lists).Folders, prospectkit.ContactListFolder),
 
-	"agents.create-person-discovery": with((*agents).Create, prospectkit.AgentSpec(Discovery())),
-	"agents.create-people-watcher":   with((*agents).Create, prospectkit.AgentSpec(Watcher())),
-	"agents.create-web-monitor":      with((*agents).Create, prospectkit.AgentSpec(Monitor())),
-	"agents.list":                    plain((*agents).Page),
-	"agents.get":                     with((*agents).Get, RunsID),
-	"agents.adjust":                  withTwo((*agents).Adjust, DraftID, fields{"maxCreditSpend": 2000}),
-	"agents.activate":                with((*agents).Activate, DraftID),
-	"agents.pause":                   with((*agents).Pause, RunsID),
-	"agents.autocomplete":            with((*agents).Autocomplete, prospectkit.AutocompleteTitle),
+	"agents.create-person-discovery": With((*agents).Create, prospectkit.AgentSpec(Discovery())),
+	"agents.create-people-watcher":   With((*agents).Create, prospectkit.AgentSpec(Watcher())),
+	"agents.create-web-monitor":      With((*agents).Create, prospectkit.AgentSpec(Monitor())),
+	"agents.list":                    Plain((*agents).Page),
+	"agents.get":                     With((*agents).Get, RunsID),
+	"agents.adjust":                  WithTwo((*agents).Adjust, DraftID, fields{"maxCreditSpend": 2000}),
+	"agents.activate":                With((*agents).Activate, DraftID),
+	"agents.pause":                   With((*agents).Pause, RunsID),
+	"agents.autocomplete":            With((*agents).Autocomplete, prospectkit.AutocompleteTitle),
 
-	"campaigns.list":            plain((*campaigns).Page),
-	"campaigns.create":          with((*campaigns).Create, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: fields{"name": "Summer"}}),
-	"campaigns.adjust":          withTwo((*campaigns).Adjust, CampaignID, prospectkit.CampaignChanges{Extra: fields{"name": "Autumn"}}),
-	"campaigns.approve":         with((*campaigns).ApproveUnreviewed, CampaignID),
-	"campaigns.steps":           with((*campaigns).StepsPage, CampaignID),
-	"campaigns.scheduled-sends": with((*campaigns).SendsPage, CampaignID),
-	"campaigns.edit-send":       withTwo((*campaigns).EditSend, SendID, fields{"body": "Hello"}),
+	"campaigns.list":            Plain((*campaigns).Page),
+	"campaigns.create":          With((*campaigns).Create, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: fields{"name": "Summer"}}),
+	"campaigns.adjust":          WithTwo((*campaigns).Adjust, CampaignID, prospectkit.CampaignChanges{Extra: fields{"name": "Autumn"}}),
+	"campaigns.approve":         With((*campaigns).ApproveUnreviewed, CampaignID),
+	"campaigns.steps":           With((*campaigns).StepsPage, CampaignID),
+	"campaigns.scheduled-sends": With((*campaigns).SendsPage, CampaignID),
+	"campaigns.edit-send":       WithTwo((*campaigns).EditSend, SendID, fields{"body": "Hello"}),
 	"campaigns.preview-step": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, opts...)
 	},
-	"facts.edit":       withTwo((*facts).Edit, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}),
-	"hubs.list":        plain((*facts).Hubs),
-	"hubs.get":         with((*facts).Hub, HubID),
-	"hubs.pages":       with((*facts).KnowledgePages, HubID),
-	"hubs.set-default": with((*facts).SetDefaultHub, fields{"knowledgeHubId": HubID}),
+	"facts.edit":       WithTwo((*facts).Edit, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}),
+	"hubs.list":        Plain((*facts).Hubs),
+	"hubs.get":         With((*facts).Hub, HubID),
+	"hubs.pages":       With((*facts).KnowledgePages, HubID),
+	"hubs.set-default": With((*facts).SetDefaultHub, fields{"knowledgeHubId": HubID}),
 
-	"search.prospects":      with((*search).ProspectsPage, prospectkit.SearchParams{Filters: vps, Size: 1}),
-	"search.save-to-list":   with((*search).SaveMatches, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}),
-	"search.saved":          plain((*search).Saved),
-	"search.run-saved":      withTwo((*search).RunSavedPage, SavedID, 2),
-	"search.companies":      with((*search).Companies, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}),
-	"search.filter-options": plain((*search).FilterOptions),
-	"contacts.resolve":      with((*contacts).Resolve, fields{"email": "ada@engines.example"}),
+	"search.prospects":      With((*search).ProspectsPage, prospectkit.SearchParams{Filters: vps, Size: 1}),
+	"search.save-to-list":   With((*search).SaveMatches, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}),
+	"search.saved":          Plain((*search).Saved),
+	"search.run-saved":      WithTwo((*search).RunSavedPage, SavedID, 2),
+	"search.companies":      With((*search).Companies, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}),
+	"search.filter-options": Plain((*search).FilterOptions),
+	"contacts.resolve":      With((*contacts).Resolve, fields{"email": "ada@engines.example"}),
 	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.ActivitiesPage(ctx, ContactID, append([]option{prospectkit.WithQuery("limit", "1")}, opts...)...)
 	},
-	"imports.create":  with((*imports).FromUpload, ImportID),
-	"imports.presign": with((*imports).Presign, fields{"size": 1000}),
-	"account.me":      plain((*account).Me),
-	"account.credits": plain((*account).Credits),
+	"imports.create":  With((*imports).FromUpload, ImportID),
+	"imports.presign": With((*imports).Presign, fields{"size": 1000}),
+	"account.me":      Plain((*account).Me),
+	"account.credits": Plain((*account).Credits),
 }
 
-// plain, with and withTwo call a method of a service, without an argument or with some.
-func plain[S, R any](method func(S, ctxt, ...option) (R, error)) AnyCall {
+// Plain is a call of a method of a service without an argument.
+func Plain[S, R any](method func(S, ctxt, ...option) (R, error)) AnyCall {
 	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, opts...) }
 }
 
-func with[S, A, R any](method func(S, ctxt, A, ...option) (R, error), a A) AnyCall {
+// With is such a call with one argument.
+func With[S, A, R any](method func(S, ctxt, A, ...option) (R, error), a A) AnyCall {
 	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, a, opts...) }
 }
 
-func withTwo[S, A, B, R any](method func(S, ctxt, A, B, ...option) (R, error), a A, b B) AnyCall {
+// WithTwo is one with two.
+func WithTwo[S, A, B, R any](method func(S, ctxt, A, B, ...option) (R, error), a A, b B) AnyCall {
 	return func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return method(service[S](c), ctx, a, b, opts...)
 	}

@@ -90,8 +90,8 @@ var heads = prospectkit.PersonDiscovery{
 // Nothing is started twice, after every pair of failures.
 func TestEveryFailure_CreateAndStart(t *testing.T) {
 	for name, begin := range map[string]AnyCall{
-		"CreateAndStart": with((*agents).CreateAndStart, prospectkit.AgentSpec(heads)),
-		"Ensure":         with((*agents).Ensure, prospectkit.AgentSpec(Altered(heads, func(d *DiscoveryOf) { d.Start = true }))),
+		"CreateAndStart": With((*agents).CreateAndStart, prospectkit.AgentSpec(heads)),
+		"Ensure":         With((*agents).Ensure, prospectkit.AgentSpec(Altered(heads, func(d *DiscoveryOf) { d.Start = true }))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			sandbox.EveryFailure(t, func(run *sandbox.Run) error { return Discard(begin(run.Context(), clientOf(run))) }, func(run *sandbox.Run) error {
@@ -167,8 +167,8 @@ func TestEveryFailure_SentTwice(t *testing.T) {
 func TestEveryFailure_BodyRefused(t *testing.T) {
 	long := "firstName\n" + strings.Repeat("x", 9<<10)
 	for name, write := range map[string]AnyCall{
-		"lists.add-contacts": withTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": long}}}),
-		"imports.create":     with((*imports).Upload, prospectkit.UploadFrom("c.csv", int64(len(long)), strings.NewReader(long))),
+		"lists.add-contacts": WithTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": long}}}),
+		"imports.create":     With((*imports).Upload, prospectkit.UploadFrom("c.csv", int64(len(long)), strings.NewReader(long))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {

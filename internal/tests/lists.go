@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -45,6 +46,12 @@ type Contact struct {
 	Home struct {
 		City string `json:"city"`
 	} `json:"address"`
+}
+
+// OnePage responds with records that are all of a listing.
+func OnePage(records ...string) RoundTrip {
+	return Always(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":1,"totalPages":%d,"totalRecords":%d}}`,
+		strings.Join(records, ","), min(1, len(records)), len(records)))
 }
 
 // Create is a call that creates a list.

@@ -95,7 +95,7 @@ func TestOnce_Refused(t *testing.T) {
 	remembers := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
 	forgets, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
-	once, add := prospectkit.Once("a"), withTwo((*lists).AddContacts, ListID, oneContact())
+	once, add := prospectkit.Once("a"), WithTwo((*lists).AddContacts, ListID, oneContact())
 	for name, err := range map[string]error{
 		"no key":                        Discard(add(t.Context(), remembers, prospectkit.Once(""))),
 		"no text":                       Discard(add(t.Context(), remembers, prospectkit.Once("\xff"))),

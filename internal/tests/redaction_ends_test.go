@@ -40,27 +40,27 @@ var endings = map[string]AnyCall{
 	"read with a query": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Page(ctx, prospectkit.ListsParams{Search: zebra}, append(opts, prospectkit.WithQuery("also", zebra))...)
 	},
-	"read with an id": withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}),
+	"read with an id": WithTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Contact{CompanyName: filter.AnyOf(zebra)}}),
 	"rows of a struct": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return nil, Exhaust(prospectkit.RowsOf[struct{ Age int }](ctx, c.Lists, ListID, prospectkit.RowsParams{}, pageOptions(opts)...))
 	},
-	"a wait": with((*agents).WaitSettled, RunsID),
+	"a wait": With((*agents).WaitSettled, RunsID),
 	"a search": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		filters := filter.Search{"company": filter.Including(zebra)}
 		return nil, Exhaust(c.Search.Prospects(ctx, prospectkit.SearchParams{Filters: filters}, append(pageOptions(opts), prospectkit.MaxPaidPages(1))...))
 	},
-	"a write by name":    with((*lists).Create, prospectkit.NewList{Name: someone}),
-	"ensure":             with((*lists).Ensure, prospectkit.NewList{Name: someone}),
-	"a write with ids":   withTwo((*lists).Move, ListID, FolderID),
-	"a write that sends": with((*campaigns).ApproveUnreviewed, CampaignID),
-	"an agent": with((*agents).CreateAndStart, prospectkit.AgentSpec(Altered(Discovery(), func(d *DiscoveryOf) {
+	"a write by name":    With((*lists).Create, prospectkit.NewList{Name: someone}),
+	"ensure":             With((*lists).Ensure, prospectkit.NewList{Name: someone}),
+	"a write with ids":   WithTwo((*lists).Move, ListID, FolderID),
+	"a write that sends": With((*campaigns).ApproveUnreviewed, CampaignID),
+	"an agent": With((*agents).CreateAndStart, prospectkit.AgentSpec(Altered(Discovery(), func(d *DiscoveryOf) {
 		d.ListName, d.MaxCreditSpend = someone, 1000
 	}))),
 	"an upload": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		text := "email\nada@engines.example\n"
 		return c.Imports.Upload(ctx, prospectkit.UploadFrom(someone+".csv", int64(len(text)), strings.NewReader(text)), opts...)
 	},
-	"an upload that cannot be read": with((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+	"an upload that cannot be read": With((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
 		return nil, &url.Error{Op: "Get", URL: "https://bucket.example/" + ListID + "?signature=" + zebra, Err: io.ErrUnexpectedEOF}
 	}}),
 	"a call of one's own": func(ctx ctxt, c *client, opts ...option) (any, error) {
@@ -280,14 +280,14 @@ func requireNothingPrivate(t *testing.T, text, where string) {
 
 // refusedArguments are calls that are refused for arguments with something private in them.
 var refusedArguments = map[string]AnyCall{
-	"sort key":    withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{SortBy: zebra + `": ` + someone}),
-	"enumeration": with((*lists).Create, prospectkit.NewList{Name: "x", Kind: someone}),
-	"id":          with((*lists).Get, ListID+"/"+zebra),
-	"range":       withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Company{Employees: filter.AnyOf(zebra)}}),
+	"sort key":    WithTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{SortBy: zebra + `": ` + someone}),
+	"enumeration": With((*lists).Create, prospectkit.NewList{Name: "x", Kind: someone}),
+	"id":          With((*lists).Get, ListID+"/"+zebra),
+	"range":       WithTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{Filter: filter.Company{Employees: filter.AnyOf(zebra)}}),
 	"body": func(ctx ctxt, c *client, _ ...option) (any, error) {
 		return nil, c.Call(ctx, UnnamedOperation(op.Unsafe), refusesJSON{}, nil)
 	},
-	"file": with((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
+	"file": With((*imports).Upload, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
 		return nil, fmt.Errorf("open /home/%s/%s: no such file", someone, zebra)
 	}}),
 	"gate": func(ctx ctxt, c *client, _ ...option) (any, error) {

@@ -1,7 +1,6 @@
 package services_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -49,22 +48,20 @@ func TestCreateAndStart_AsSpecified(t *testing.T) {
 			`{"listName":"` + watcher.ListName + `","maxCreditSpend":9000,"expirationDate":"2000-02-01","eventType":"` + string(watcher.EventType) + `","listId":"` + watcher.ListID + `","frequency":1}`,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ws := tests.SeededList("People", sandbox.ContactList)
-				ws.Lists[0].ID, ws.Credits = tests.ListID, 50_000
-				ws.Lists[0].Rows = sandbox.Rows(sandbox.Row{"socialUrl": "https://social.example/ada"})
-				sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{ws}}))
-				agents := tests.SandboxClient(t, sb).Agents
-				sb.Fail("agents.activate", sandbox.Nth(1), sandbox.Status(http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"))
-				_, err := agents.CreateAndStart(t.Context(), test.first)
-				require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
-				require.ErrorContains(t, err, "add credits or ask for less; nothing was billed")
-				_, err = agents.CreateAndStart(t.Context(), test.second, test.opts...)
-				require.NoError(t, err)
-				require.JSONEq(t, test.config, string(sb.Agents()[0].Config))
-				require.NotEqual(t, "initializing", sb.Agents()[0].Status)
-			})
+		tests.InBubble(t, name, func(t *testing.T) {
+			ws := tests.SeededList("People", sandbox.ContactList)
+			ws.Name, ws.Lists[0].ID, ws.Credits = "main", tests.ListID, 50_000
+			ws.Lists[0].Rows = sandbox.Rows(sandbox.Row{"socialUrl": "https://social.example/ada"})
+			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{ws}}))
+			agents := tests.SandboxClient(t, sb).Agents
+			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.Status(http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"))
+			_, err := agents.CreateAndStart(t.Context(), test.first)
+			require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+			require.ErrorContains(t, err, "add credits or ask for less; nothing was billed")
+			_, err = agents.CreateAndStart(t.Context(), test.second, test.opts...)
+			require.NoError(t, err)
+			require.JSONEq(t, test.config, string(sb.Agents()[0].Config))
+			require.NotEqual(t, "initializing", sb.Agents()[0].Status)
 		})
 	}
 }
@@ -134,31 +131,14 @@ func TestCreateAndStart_WithoutRateHeaders(t *testing.T) {
 	}
 }
 
-// One thing that activation would refuse is enough: no draft is saved for it.
-func TestCreateAndStart_RefusedBeforeTheDraft(t *testing.T) {
-	for name, spec := range map[string]prospectkit.AgentSpec{
-		"no cap": tests.Monitor(), "no prompt": tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Prompt = "" }), "no name": tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.ListName = "" }),
-	} {
-		s := tests.Stage(t)
-		agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
-		require.Nil(t, agent, name)
-		require.Len(t, tests.Refusals(t, err), 1, name)
-		s.Done()
-	}
-}
-
 // The error after a draft was saved has the fields of the response that refused to start it.
 func TestCreateAndStart_RefusalAfterTheDraft(t *testing.T) {
 	for op, method := range map[string]func(*prospectkit.AgentsService) error{
 		"agents.create-and-start": func(s *prospectkit.AgentsService) error {
-			_, err := s.CreateAndStart(t.Context(), tests.Capped())
-			return err
+			return tests.Discard(s.CreateAndStart(t.Context(), tests.Capped()))
 		},
 		"agents.ensure": func(s *prospectkit.AgentsService) error {
-			spec := tests.Capped()
-			spec.Start = true
-			_, err := s.Ensure(t.Context(), spec)
-			return err
+			return tests.Discard(s.Ensure(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.Start = true })))
 		},
 	} {
 		s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved,
@@ -166,7 +146,7 @@ func TestCreateAndStart_RefusalAfterTheDraft(t *testing.T) {
 		err := method(tests.NewClient(t, s).Agents)
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 		require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
-		refused, _ := errors.AsType[*prospectkit.Error](err)
+		refused := tests.AsError(t, err)
 		require.Equal(t, op, refused.Op)
 		require.Equal(t, 402, refused.Status)
 		require.Equal(t, prospectkit.CodeInsufficientCredits, refused.Code)

@@ -34,273 +34,197 @@ var (
 	adjusted  = tests.Always(200, "{}")
 )
 
+// startFails is the error of a start.
+type startFails struct {
+	outcome prospectkit.Outcome
+	is      []error
+	says    string
+}
+
+var (
+	nameHeld    = startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.CodeListNameTaken}, ""}
+	draftUnseen = startFails{prospectkit.OutcomeUnknown, []error{prospectkit.ErrOutcomeUnknown}, ""}
+)
+
+type steps = []tests.RoundTrip
+
 // starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
 var starting = []struct {
 	name  string
-	steps []tests.RoundTrip
-	sends []string // kinds of requests, in order
-	agent string   // status of the agent; empty: an error
-	check func(*testing.T, error)
+	steps steps
+	sends string // kinds of requests, in order
+	agent string // status of the agent; empty: an error
+	fails startFails
 	took  time.Duration // at least
 }{
 	{
-		name:  "all goes well",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated},
-		sends: []string{"list", "create", "activate"}, agent: "processing",
+		name: "all goes well", sends: "list create activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, activated},
 	},
 	{
-		name:  "the activation's response tells nothing",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Sees("active")},
-		sends: []string{"list", "create", "activate", "get"}, agent: "active",
+		name: "the activation's response tells nothing", sends: "list create activate get", agent: "active",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Sees("active")},
 	},
 	{
-		name:  "the draft's response is lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+		name: "the draft's response is lost", sends: "list create list activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
 	},
 	{
-		name:  "the draft shows late",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "list", "list", "activate"}, agent: "processing", took: 3 * time.Second,
+		name: "the draft shows late", sends: "list create list list list activate", agent: "processing", took: 3 * time.Second,
+		steps: steps{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
 	},
 	{
-		name:  "the draft's response cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+		name: "the draft's response cannot be read", sends: "list create list activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft, activated},
 	},
 	{
-		name:  "the activation's response is lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("active")},
-		sends: []string{"list", "create", "activate", "get"}, agent: "active",
+		name: "the activation's response is lost", sends: "list create activate get", agent: "active",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("active")},
 	},
 	{
-		name:  "the activation's response cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "{"), tests.Sees("something new")},
-		sends: []string{"list", "create", "activate", "get"}, agent: "something new",
+		name: "the activation's response cannot be read", sends: "list create activate get", agent: "something new",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "{"), tests.Sees("something new")},
 	},
 	{
-		name:  "both responses are lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
-		sends: []string{"list", "create", "list", "activate", "get", "get"}, agent: "processing",
+		name: "both responses are lost", sends: "list create list activate get get", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
 	},
 	{
-		name: "the activation was lost before it arrived",
-		steps: append(append([]tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff},
+		name: "the activation was lost before it arrived", sends: "list create activate get get get get get get get get activate get", agent: "active", took: 65 * time.Second,
+		steps: append(append(steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff},
 			tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
-		sends: []string{"list", "create", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
-		agent: "active", took: 65 * time.Second,
 	},
 	{
-		name:  "a gateway repeats that it has started",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
-		sends: []string{"list", "create", "activate", "get"}, agent: "active",
+		name: "a gateway repeats that it has started", sends: "list create activate get", agent: "active",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 	},
 	{
-		name:  "the service starts a draft automatically",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, tests.AgentJSON("active"))},
-		sends: []string{"list", "create"}, agent: "active",
+		name: "the service starts a draft automatically", sends: "list create", agent: "active",
+		steps: steps{tests.OtherAgents, tests.Always(201, tests.AgentJSON("active"))},
 	},
 	{
-		name:  "a list has the name",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.HoldingList},
-		sends: []string{"list", "create", "list", "lists"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		name: "a list has the name", sends: "list create list lists", fails: nameHeld,
+		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.HoldingList},
+	},
+	{
+		name: "the holder of the name does not show", sends: "list create" + strings.Repeat(" list lists", 8), took: 65 * time.Second,
+		steps: append(steps{tests.OtherAgents, tests.NameTaken},
+			slices.Repeat(steps{tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN"))}, 8)...),
+		fails: nameHeld,
+	},
+	{
+		name: "an agent of another kind has the name", sends: "list create list", fails: nameHeld,
+		steps: steps{tests.Listed([3]string{"people-watcher", "Funding", "active"}), tests.NameTaken, tests.Listed([3]string{"people-watcher", "Funding", "active"})},
+	},
+	{
+		name: "an earlier run was killed before the activation", sends: "list adjust activate", agent: "processing",
+		steps: steps{tests.OurDraft, adjusted, activated},
+	},
+	{
+		name: "an earlier run was killed after the activation", sends: "list", agent: "active",
+		steps: steps{tests.Listed([3]string{"web-monitor", "Funding", "active"})},
+	},
+	{
+		name: "an earlier run was killed, and its draft shows late", sends: "list create list lists list adjust activate", agent: "processing", took: time.Second,
+		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, adjusted, activated},
+	},
+	{
+		name: "another process was faster to create it", sends: "list create list adjust activate get", agent: "active",
+		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
+	},
+	{
+		name: "the draft never arrived", sends: "list create" + strings.Repeat(" list", 8) + " create activate", agent: "processing", took: 65 * time.Second,
+		steps: append(append(steps{tests.OtherAgents, tests.CutOff}, tests.Times(8, tests.OtherAgents)...), tests.DraftSaved, activated),
+	},
+	{
+		name: "the draft's response is lost, and agents have no names", sends: "list create list", fails: draftUnseen,
+		steps: steps{tests.OtherAgents, tests.CutOff, nameless},
+	},
+	{
+		name: "the draft's response is lost, and another agent has no name", sends: "list create list activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.CutOff, besideNameless, activated},
+	},
+	{
+		name: "the name is taken, and agents have no names", sends: "list create list", fails: nameHeld,
+		steps: steps{tests.OtherAgents, tests.NameTaken, nameless},
+	},
+	{
+		name: "the name is taken, and the agents cannot be read", sends: "list create list",
+		steps: steps{tests.OtherAgents, tests.NameTaken, denied},
+		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.CodeListNameTaken, prospectkit.CodeInsufficientScope}, "could not be read"},
+	},
+	{
+		name: "the activation's response is lost, and the agent has no status", sends: "list create activate get",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("")},
+		fails: startFails{prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted}, seenNoStart},
+	},
+	{
+		name: "the first listing cannot be read", sends: "list create list adjust activate", agent: "processing",
+		steps: steps{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, adjusted, activated},
+	},
+	{
+		name: "the listing fails, all else goes well", sends: "list create activate", agent: "processing",
+		steps: steps{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.DraftSaved, activated},
+	},
+	{
+		name: "an agent of another kind turns up", sends: "list create list", fails: draftUnseen,
+		steps: steps{tests.OtherAgents, tests.CutOff, tests.Listed([3]string{"people-watcher", "Funding", "initializing"})},
+	},
+	{
+		name: "credits are short", sends: "list create activate",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS"))},
+		fails: startFails{
+			prospectkit.OutcomeNotApplied,
+			[]error{prospectkit.ErrNotStarted, prospectkit.ErrInsufficientCredits},
+			"add credits or ask for less; nothing was billed",
 		},
 	},
 	{
-		name: "the holder of the name does not show",
-		steps: append([]tests.RoundTrip{tests.OtherAgents, tests.NameTaken},
-			slices.Repeat([]tests.RoundTrip{tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN"))}, 8)...),
-		sends: append([]string{"list", "create"}, slices.Repeat([]string{"list", "lists"}, 8)...),
-		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
-		took:  65 * time.Second,
-	},
-	{
-		name:  "an agent of another kind has the name",
-		steps: []tests.RoundTrip{tests.Listed([3]string{"people-watcher", "Funding", "active"}), tests.NameTaken, tests.Listed([3]string{"people-watcher", "Funding", "active"})},
-		sends: []string{"list", "create", "list"},
-		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
-	},
-	{
-		name:  "an earlier run was killed before the activation",
-		steps: []tests.RoundTrip{tests.OurDraft, adjusted, activated},
-		sends: []string{"list", "adjust", "activate"}, agent: "processing",
-	},
-	{
-		name:  "an earlier run was killed after the activation",
-		steps: []tests.RoundTrip{tests.Listed([3]string{"web-monitor", "Funding", "active"})},
-		sends: []string{"list"}, agent: "active",
-	},
-	{
-		name:  "an earlier run was killed, and its draft shows late",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, adjusted, activated},
-		sends: []string{"list", "create", "list", "lists", "list", "adjust", "activate"}, agent: "processing", took: time.Second,
-	},
-	{
-		name:  "another process was faster to create it",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
-		sends: []string{"list", "create", "list", "adjust", "activate", "get"}, agent: "active",
-	},
-	{
-		name:  "the draft never arrived",
-		steps: append(append([]tests.RoundTrip{tests.OtherAgents, tests.CutOff}, tests.Times(8, tests.OtherAgents)...), tests.DraftSaved, activated),
-		sends: append(append([]string{"list", "create"}, slices.Repeat([]string{"list"}, 8)...), "create", "activate"),
-		agent: "processing", took: 65 * time.Second,
-	},
-	{
-		name:  "the draft's response is lost, and agents have no names",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, nameless},
-		sends: []string{"list", "create", "list"},
-		check: tests.RequireUnknown,
-	},
-	{
-		name:  "the draft's response is lost, and another agent has no name",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
-	},
-	{
-		name:  "the name is taken, and agents have no names",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, nameless},
-		sends: []string{"list", "create", "list"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		name: "the draft's response cannot be read, and the draft is not found", sends: "list create list",
+		steps: steps{tests.OtherAgents, tests.Always(201, "{}"), denied},
+		fails: startFails{
+			prospectkit.OutcomeApplied, []error{prospectkit.ErrResponseLost}, "prospectkit: agents.create-and-start: a draft was saved, " +
+				`but not found again, so it was not started: call again, and it is found by its name: the response has no "agent"`,
 		},
 	},
 	{
-		name:  "the name is taken, and the agents cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, denied},
-		sends: []string{"list", "create", "list"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-			require.ErrorContains(t, err, "could not be read")
-		},
+		name: "another process was faster to start it", sends: "list create activate get", agent: "active",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 	},
 	{
-		name:  "the activation's response is lost, and the agent has no status",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("")},
-		sends: []string{"list", "create", "activate", "get"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			_ = requireStart(t, err, prospectkit.OutcomeUnknown)
-		},
+		name: "an earlier draft cannot be adjusted", sends: "list adjust",
+		steps: steps{tests.OurDraft, tests.Always(422, tests.Envelope("VALIDATION_FAILED"))},
+		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.ErrNotStarted, prospectkit.CodeValidationFailed}, notAdjusted},
 	},
 	{
-		name:  "the first listing cannot be read",
-		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, adjusted, activated},
-		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
+		name: "an earlier draft cannot be adjusted on the assumed path", sends: "list adjust",
+		steps: steps{tests.OurDraft, tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND"))},
+		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.ErrNotStarted}, notAdjusted},
 	},
 	{
-		name:  "the listing fails, all else goes well",
-		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.DraftSaved, activated},
-		sends: []string{"list", "create", "activate"}, agent: "processing",
+		name: "the adjustment may have been lost", sends: "list adjust adjust adjust",
+		steps: steps{tests.OurDraft, tests.CutOff, tests.CutOff, tests.CutOff},
+		fails: startFails{prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted}, notAdjusted},
 	},
 	{
-		name:  "an agent of another kind turns up",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.Listed([3]string{"people-watcher", "Funding", "initializing"})},
-		sends: []string{"list", "create", "list"},
-		check: tests.RequireUnknown,
+		name: "the adjustment's response is lost", sends: "list adjust adjust activate", agent: "processing",
+		steps: steps{tests.OurDraft, tests.CutOff, adjusted, activated},
 	},
 	{
-		name:  "credits are short",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS"))},
-		sends: []string{"list", "create", "activate"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			_ = requireStart(t, err, prospectkit.OutcomeNotApplied)
-			require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
-			require.ErrorContains(t, err, "add credits or ask for less; nothing was billed")
-		},
-	},
-	{
-		name:  "the draft's response cannot be read, and the draft is not found",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{}"), denied},
-		sends: []string{"list", "create", "list"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the draft was saved")
-			require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-			require.Equal(t, tests.NoWait, tests.Waits(err))
-			require.ErrorContains(t, err, "prospectkit: agents.create-and-start: a draft was saved, but not found again, so it was not started: call again, and it is found by its name: the response has no \"agent\"")
-		},
-	},
-	{
-		name:  "another process was faster to start it",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
-		sends: []string{"list", "create", "activate", "get"}, agent: "active",
-	},
-	{
-		name:  "an earlier draft cannot be adjusted",
-		steps: []tests.RoundTrip{tests.OurDraft, tests.Always(422, tests.Envelope("VALIDATION_FAILED"))},
-		sends: []string{"list", "adjust"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeNotApplied)
-			require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
-		},
-	},
-	{
-		name:  "an earlier draft cannot be adjusted on the assumed path",
-		steps: []tests.RoundTrip{tests.OurDraft, tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND"))},
-		sends: []string{"list", "adjust"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeNotApplied)
-		},
-	},
-	{
-		name:  "the adjustment may have been lost",
-		steps: []tests.RoundTrip{tests.OurDraft, tests.CutOff, tests.CutOff, tests.CutOff},
-		sends: []string{"list", "adjust", "adjust", "adjust"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeUnknown)
-		},
-	},
-	{
-		name:  "the adjustment's response is lost",
-		steps: []tests.RoundTrip{tests.OurDraft, tests.CutOff, adjusted, activated},
-		sends: []string{"list", "adjust", "adjust", "activate"}, agent: "processing",
-	},
-	{
-		name:  "the status cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
-		sends: []string{"list", "create", "activate", "get"},
-		check: func(t *testing.T, err error) {
-			t.Helper()
-			_ = requireStart(t, err, prospectkit.OutcomeUnknown)
-			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-			require.Equal(t, tests.NoWait, tests.Waits(err))
+		name: "the status cannot be read", sends: "list create activate get",
+		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
+		fails: startFails{
+			prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted, prospectkit.CodeInsufficientScope, prospectkit.ErrOutcomeUnknown}, seenNoStart,
 		},
 	},
 }
 
-// requireStart demands the error that comes beside a draft.
-func requireStart(t *testing.T, err error, outcome prospectkit.Outcome) *prospectkit.Error {
-	t.Helper()
-	var start *prospectkit.Error
-	require.ErrorAs(t, err, &start)
-	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
-	require.Equal(t, outcome, prospectkit.OutcomeOf(err))
-	require.ErrorContains(t, err, "the draft was saved, but not seen to start")
-	require.Equal(t, slog.KindGroup, start.LogValue().Kind())
-	return start
-}
-
-// requireNoStart demands the error of a draft that was found, and not started as it was.
-func requireNoStart(t *testing.T, err error, outcome prospectkit.Outcome) {
-	t.Helper()
-	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
-	require.Equal(t, outcome, prospectkit.OutcomeOf(err))
-	require.ErrorContains(t, err, "a draft of this name was found, and not started, because it could not be adjusted to the spec: call again, or adjust and activate it, or take another name")
-	require.Equal(t, tests.NoWait, tests.Waits(err))
-}
+// What is said of a draft that was saved, and not seen to start, and of one that was found, and not started as it was.
+const (
+	seenNoStart = "the draft was saved, but not seen to start"
+	notAdjusted = "a draft of this name was found, and not started, because it could not be adjusted to the spec: " +
+		"call again, or adjust and activate it, or take another name"
+)
 
 // adjustment gives a draft all that the spec says, and what is documented of the rest: synctest begins on 2000-01-01.
 const adjustment = `PATCH /agents/` + tests.AgentID + ` {"entityType":"company","expirationDate":"2000-02-01","maxCreditSpend":1000,"numResults":10,"prompt":"raised a round","searchPeriod":"1d"}`
@@ -332,65 +256,71 @@ func kindsOf(t *testing.T, sent []string) []string {
 
 func TestCreateAndStart(t *testing.T) {
 	for _, test := range starting {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				began := time.Now()
-				s := tests.Stage(t, test.steps...)
-				spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
-				agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
-				require.Equal(t, test.sends, kindsOf(t, s.Sent))
-				s.Done()
-				require.GreaterOrEqual(t, time.Since(began), test.took)
-				if test.agent == "" {
-					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil && agent.ID == tests.AgentID && agent.Draft())
-					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil)
-					test.check(t, err)
-					return
-				}
+		tests.InBubble(t, test.name, func(t *testing.T) {
+			began := time.Now()
+			s := tests.Stage(t, test.steps...)
+			spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
+			agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
+			require.Equal(t, strings.Fields(test.sends), kindsOf(t, s.Sent))
+			s.Done()
+			require.GreaterOrEqual(t, time.Since(began), test.took)
+			if test.agent != "" {
 				require.NoError(t, err)
 				require.Equal(t, tests.AgentID, agent.ID)
 				require.Equal(t, prospectkit.AgentStatus(test.agent), agent.Status)
-			})
+				return
+			}
+			require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil)
+			require.True(t, agent == nil || agent.ID == tests.AgentID && agent.Draft())
+			test.fails.check(t, err)
 		})
 	}
 }
 
+// check demands the error.
+func (f startFails) check(t *testing.T, err error) {
+	t.Helper()
+	require.Equal(t, f.outcome, prospectkit.OutcomeOf(err))
+	for _, is := range f.is {
+		require.ErrorIs(t, err, is)
+	}
+	require.ErrorContains(t, err, f.says)
+	if errors.Is(err, prospectkit.ErrNotStarted) {
+		require.Equal(t, slog.KindGroup, tests.AsError(t, err).LogValue().Kind())
+		require.True(t, strings.Contains(err.Error(), seenNoStart) || strings.Contains(err.Error(), notAdjusted), "%v", err)
+	}
+	require.Equal(t, tests.NoWait, tests.Waits(err))
+}
+
+// A draft that is never seen to start is activated three times, and comes back beside the error.
 func TestCreateAndStart_GivesUpAfterThreeActivations(t *testing.T) {
 	for name, response := range map[string]tests.RoundTrip{
 		"cut off":                        tests.CutOff,
 		"a gateway says that it started": tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")),
 	} {
-		t.Run(name, func(t *testing.T) { givesUpAfterThreeActivations(t, response) })
+		tests.InBubble(t, name, func(t *testing.T) {
+			began, activations := time.Now(), 0
+			activate := tests.Counting(&activations, response)
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				switch {
+				case r.Method == http.MethodPost && r.URL.Path == "/api/v1/business/agents/"+tests.AgentID+"/activate":
+					return activate(r)
+				case r.Method == http.MethodPost:
+					return tests.DraftSaved(r)
+				case r.URL.Path == "/api/v1/business/agents":
+					return tests.OtherAgents(r)
+				}
+				return tests.Sees("initializing")(r)
+			}))
+			draft, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
+			draftUnseen.check(t, err)
+			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+			require.True(t, draft.Draft())
+			require.Equal(t, 3, activations)
+			require.Equal(t, 3*65*time.Second, time.Since(began))
+			require.Equal(t, prospectkit.OutcomeNotApplied, tests.Resolved(t, err).Outcome)
+		})
 	}
-}
-
-func givesUpAfterThreeActivations(t *testing.T, response tests.RoundTrip) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		began, activations := time.Now(), 0
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			switch {
-			case r.Method == http.MethodPost && r.URL.Path == "/api/v1/business/agents/"+tests.AgentID+"/activate":
-				activations++
-				return response(r)
-			case r.Method == http.MethodPost:
-				return tests.DraftSaved(r)
-			case r.URL.Path == "/api/v1/business/agents":
-				return tests.OtherAgents(r)
-			}
-			return tests.Sees("initializing")(r)
-		}))
-		draft, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
-		start := requireStart(t, err, prospectkit.OutcomeUnknown)
-		require.True(t, draft.Draft(), "the draft comes back beside the error")
-		require.Equal(t, 3, activations)
-		require.Equal(t, 3*65*time.Second, time.Since(began))
-		var unknown *prospectkit.OutcomeUnknownError
-		require.ErrorAs(t, start, &unknown)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
-	})
 }
 
 // An activation that cannot be read afterwards has still started the agent.
@@ -402,10 +332,20 @@ func TestCreateAndStart_UnreadableAgent(t *testing.T) {
 	s.Done()
 }
 
+// One thing that activation would refuse is enough: no draft is saved for it.
 func TestCreateAndStart_CreatesNoDraftThatMayNotStart(t *testing.T) {
+	for name, spec := range map[string]prospectkit.AgentSpec{
+		"listName must not be blank":                   tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.ListName = "" }),
+		"prompt has 0 characters, must have 1 to 2000": tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Prompt = "" }),
+		startNeedsCap: tests.Monitor(),
+	} {
+		agent, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), spec)
+		require.Nil(t, agent, name)
+		require.Equal(t, []string{name}, tests.Refusals(t, err))
+		require.ErrorContains(t, err, "agents.create-web-monitor")
+	}
 	_, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Prompt = "" }))
-	require.Equal(t, []string{startNeedsCap, "prompt has 0 characters, must have 1 to 2000"}, tests.Refusals(t, err))
-	require.ErrorContains(t, err, "agents.create-web-monitor")
+	require.Len(t, tests.Refusals(t, err), 2, "all at once")
 	for _, rule := range []prospectkit.Option{prospectkit.NoSpend(), prospectkit.ReadOnly()} {
 		_, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), tests.Capped(), rule)
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
@@ -435,8 +375,8 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 		began := time.Now()
 		draft, err := tests.NewClient(t, s).Agents.CreateAndStart(ctx, tests.Capped())
 		require.Equal(t, tests.AgentID, draft.ID)
-		start := requireStart(t, err, prospectkit.OutcomeUnknown)
-		require.ErrorIs(t, start, prospectkit.ErrOutcomeUnknown)
+		draftUnseen.check(t, err)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 		require.Equal(t, 7*time.Second, time.Since(began), "the next look would be too late")
 		s.Done()
 	})
@@ -445,7 +385,7 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 // No read shows an adjustment. One by CreateAndStart, which adjusts the draft again before it starts it, is watched until it cannot come late.
 func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		sb := sandbox.New(t, sandbox.Credits(5000))
 		book := prospectkit.WithJournal(new(journal.MemoryJournal))
 		client := tests.SandboxClient(t, sb, book)
 		draft, err := client.Agents.Ensure(t.Context(), tests.Capped())
@@ -482,7 +422,7 @@ func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 func TestCreateAndStart_StaysUnknown(t *testing.T) {
 	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {
 		synctest.Test(t, func(t *testing.T) {
-			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+			sb := sandbox.New(t, sandbox.Credits(5000))
 			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
 			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
 			draft, err := tests.SandboxClient(t, sb).Agents.CreateAndStart(t.Context(), tests.Capped())
@@ -499,49 +439,47 @@ func TestCreateAndStart_StaysUnknown(t *testing.T) {
 func TestEnsureAgent(t *testing.T) {
 	for name, test := range map[string]struct {
 		start      bool
-		steps      []tests.RoundTrip
-		sends      []string
+		steps      steps
+		sends      string
 		created    bool
 		wasStarted bool
 		status     prospectkit.AgentStatus
 	}{
-		"new draft":                     {false, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved}, []string{"list", "create"}, true, false, "initializing"},
-		"new, started":                  {true, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
-		"found draft":                   {false, []tests.RoundTrip{tests.OurDraft}, []string{"list"}, false, false, "initializing"},
-		"found draft, started":          {true, []tests.RoundTrip{tests.OurDraft, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
-		"found started":                 {true, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"found started, a draft":        {false, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"lost draft":                    {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"lost, started since":           {true, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
-		"unread draft":                  {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
-		"race for the start":            {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
-		"race, still processing":        {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
-		"started before the adjustment": {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "adjust", "get"}, false, true, "active"},
-		"found without a kind":          {true, []tests.RoundTrip{untyped, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
-		"lost without a kind":           {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"taken without a kind":          {false, []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"found without a status":        {true, []tests.RoundTrip{statusless, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
-		"draft without a status":        {false, []tests.RoundTrip{statusless}, []string{"list"}, false, false, ""},
-		"start that tells naught":       {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(204, ""), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
+		"new draft":                     {false, steps{tests.OtherAgents, tests.DraftSaved}, "list create", true, false, "initializing"},
+		"new, started":                  {true, steps{tests.OtherAgents, tests.DraftSaved, activated}, "list create activate", true, false, "processing"},
+		"found draft":                   {false, steps{tests.OurDraft}, "list", false, false, "initializing"},
+		"found draft, started":          {true, steps{tests.OurDraft, adjusted, activated}, "list adjust activate", false, false, "processing"},
+		"found started":                 {true, steps{ourAgent}, "list", false, true, "active"},
+		"found started, a draft":        {false, steps{ourAgent}, "list", false, true, "active"},
+		"lost draft":                    {false, steps{tests.OtherAgents, tests.CutOff, tests.OurDraft}, "list create list", false, false, "initializing"},
+		"lost, started since":           {true, steps{tests.OtherAgents, tests.CutOff, ourAgent}, "list create list", false, true, "active"},
+		"unread draft":                  {false, steps{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, "list create list", true, false, "initializing"},
+		"race for the start":            {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
+		"race, still processing":        {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
+		"started before the adjustment": {true, steps{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list adjust get", false, true, "active"},
+		"found without a kind":          {true, steps{untyped, adjusted, activated}, "list adjust activate", false, false, "processing"},
+		"lost without a kind":           {false, steps{tests.OtherAgents, tests.CutOff, untyped}, "list create list", false, false, "initializing"},
+		"taken without a kind":          {false, steps{tests.OtherAgents, tests.NameTaken, untyped}, "list create list", false, false, "initializing"},
+		"found without a status":        {true, steps{statusless, adjusted, activated}, "list adjust activate", false, false, "processing"},
+		"draft without a status":        {false, steps{statusless}, "list", false, false, ""},
+		"start that tells naught":       {true, steps{tests.OurDraft, adjusted, tests.Always(204, ""), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
 		"start that was lost first": {
-			true, append(append([]tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
-			[]string{"list", "adjust", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
+			true, append(append(steps{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
+			"list adjust activate get get get get get get get get activate get",
 			false, false, "active",
 		},
-		"lost start": {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff, tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
+		"lost start": {true, steps{tests.OurDraft, adjusted, tests.CutOff, tests.Sees("active")}, "list adjust activate get", false, false, "active"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := tests.Stage(t, test.steps...)
-				e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = test.start }))
-				require.NoError(t, err)
-				require.Equal(t, test.sends, kindsOf(t, s.Sent))
-				s.Done()
-				require.Equal(t, tests.AgentID, e.Agent.ID)
-				require.Equal(t, test.status, e.Agent.Status)
-				require.Equal(t, test.created, e.Created)
-				require.Equal(t, test.wasStarted, e.WasStarted)
-			})
+		tests.InBubble(t, name, func(t *testing.T) {
+			s := tests.Stage(t, test.steps...)
+			e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = test.start }))
+			require.NoError(t, err)
+			require.Equal(t, strings.Fields(test.sends), kindsOf(t, s.Sent))
+			s.Done()
+			require.Equal(t, tests.AgentID, e.Agent.ID)
+			require.Equal(t, test.status, e.Agent.Status)
+			require.Equal(t, test.created, e.Created)
+			require.Equal(t, test.wasStarted, e.WasStarted)
 		})
 	}
 }
@@ -549,7 +487,7 @@ func TestEnsureAgent(t *testing.T) {
 // Many processes that ensure the same agent at the same moment end with one agent, started once.
 func TestEnsureAgent_Races(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		sb := sandbox.New(t, sandbox.Credits(5000))
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {
@@ -606,7 +544,8 @@ func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
 		s := tests.Stage(t, append([]tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...)...)
 		client := tests.NewClient(t, s, prospectkit.WithJournal(lastingBook{new(tests.Notebook)}))
 		_, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
-		_ = requireStart(t, err, prospectkit.OutcomeUnknown)
+		draftUnseen.check(t, err)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 		require.ErrorIs(t, err, tests.ErrBroken)
 		s.Done()
 	})
@@ -616,11 +555,7 @@ func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
 func TestResolve_AgentWithoutAStatus(t *testing.T) {
 	client := tests.NewClient(t, tests.Stage(t, tests.CutOff, statusless))
 	_, err := client.Agents.Create(t.Context(), tests.Capped())
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
+	require.Equal(t, prospectkit.OutcomeApplied, tests.Resolved(t, err).Outcome)
 }
 
 func TestEnsureAgent_RefusesBadSpecs(t *testing.T) {

@@ -2,9 +2,6 @@ package services_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -20,59 +17,53 @@ import (
 )
 
 func TestCampaigns_Exchanges(t *testing.T) {
-	type client = *prospectkit.Client
-	type fields = prospectkit.Fields
-	lists := prospectkit.CampaignChanges{ListIDs: []string{tests.SendID}}
+	lists := tests.WithTwo((*campaigns).Adjust, tests.CampaignID, prospectkit.CampaignChanges{ListIDs: []string{tests.SendID}})
 	const (
 		onePage  = `"Number": 1, "TotalPages": 1, "TotalRecords": 1, "TotalKnown": true, "Recovered": false`
 		campaign = `{"id": "` + tests.CampaignID + `", "status": "", "initializationStatus": "", "channels": null, "listIds": null}`
+		approved = `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`
+		stopped  = `{"id": "` + tests.CampaignID + `", "status": "stopped", "initializationStatus": "", "channels": null, "listIds": null}`
 	)
-	approve := func(ctx context.Context, c client) (any, error) {
-		return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+	create := func(channel string, extra fields) tests.AnyCall {
+		return tests.With((*campaigns).Create, prospectkit.NewCampaign{Channels: []string{channel}, Extra: extra})
+	}
+	approve, steps := tests.With((*campaigns).ApproveUnreviewed, tests.CampaignID), tests.With((*campaigns).StepsPage, tests.CampaignID)
+	edit := tests.WithTwo((*campaigns).EditSend, tests.SendID, fields{"body": "Hello"})
+	preview := func(sample fields) tests.AnyCall {
+		return func(ctx context.Context, c *prospectkit.Client, _ ...prospectkit.CallOption) (any, error) {
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, sample)
+		}
 	}
 	play(t, []surfaceCall{
-		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Page(ctx) }, `{"Items": [{"id": "` + tests.CampaignID + `", "status": "stopped", "initializationStatus": "", "channels": null, "listIds": null}], ` + onePage + `}`, ""},
-		{"campaigns.list/queried", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Page(ctx, prospectkit.WithQuery("pageNum", "2"))
-		}, `{"Items": [], "Number": 1, "TotalPages": 1, "TotalRecords": 0, "TotalKnown": true, "Recovered": false}`, ""},
-		{"campaigns.create/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"a"}, Extra: fields{"name": "Spring"}})
-		}, campaign, ""},
-		{"campaigns.create/channels", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"b"}}, prospectkit.WithField("name", "Spring"))
-		}, "", prospectkit.CodeInvalidCampaignChannels},
-		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Adjust(ctx, tests.CampaignID, lists)
-		}, campaign, ""},
-		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Adjust(ctx, tests.CampaignID, lists)
-		}, "", prospectkit.CodeCampaignInitializing},
-		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Adjust(ctx, tests.CampaignID, prospectkit.CampaignChanges{})
-		}, campaign, ""},
-		{"campaigns.approve/accepted", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/new-status", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
-		{"campaigns.approve/retyped", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.list/plain", tests.Plain((*campaigns).Page), `{"Items": [` + stopped + `], ` + onePage + `}`, ""},
+		{
+			"campaigns.list/queried", opted(tests.Plain((*campaigns).Page), prospectkit.WithQuery("pageNum", "2")),
+			`{"Items": [], "Number": 1, "TotalPages": 1, "TotalRecords": 0, "TotalKnown": true, "Recovered": false}`, "",
+		},
+		{"campaigns.create/fields", create("a", fields{"name": "Spring"}), campaign, ""},
+		{"campaigns.create/channels", opted(create("b", nil), prospectkit.WithField("name", "Spring")), "", prospectkit.CodeInvalidCampaignChannels},
+		{"campaigns.adjust/lists", lists, campaign, ""},
+		{"campaigns.adjust/initializing", lists, "", prospectkit.CodeCampaignInitializing},
+		{"campaigns.adjust/nothing", tests.WithTwo((*campaigns).Adjust, tests.CampaignID, prospectkit.CampaignChanges{}), campaign, ""},
+		{"campaigns.approve/accepted", approve, approved, ""},
+		{"campaigns.approve/new-status", approve, strings.Replace(approved, "active", "warming-up", 1), ""},
+		{"campaigns.approve/retyped", approve, approved, ""},
 		{"campaigns.approve/not-ready", approve, "", prospectkit.CodeCampaignNotReady},
 		{"campaigns.approve/busy", approve, "", prospectkit.CodeCampaignBusy},
-		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
-		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotFound},
-		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.SendID + `", "state": "scheduled"}], ` + onePage + `}`, ""},
-		{"campaigns.edit-send/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.EditSend(ctx, tests.SendID, fields{"body": "Hello"})
-		}, `{"id": "` + tests.SendID + `", "state": ""}`, ""},
-		{"campaigns.edit-send/not-editable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.EditSend(ctx, tests.SendID, fields{"body": "Hello"})
-		}, "", prospectkit.CodeScheduledSendNotEditable},
-		{"campaigns.preview-step/rendered", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, fields{"sample": 1})
-		}, `{"stepId": "` + tests.StepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
-		{"campaigns.preview-step/retyped", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil)
-		}, `{"stepId": "", "preview": "text"}`, ""},
-		{"campaigns.preview-step/unavailable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil)
-		}, "", prospectkit.CodeStepPreviewUnavailable},
+		{"campaigns.steps/plain", steps, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
+		{"campaigns.steps/not-found", steps, "", prospectkit.CodeCampaignNotFound},
+		{
+			"campaigns.scheduled-sends/plain", tests.With((*campaigns).SendsPage, tests.CampaignID),
+			`{"Items": [{"id": "` + tests.SendID + `", "state": "scheduled"}], ` + onePage + `}`, "",
+		},
+		{"campaigns.edit-send/fields", edit, `{"id": "` + tests.SendID + `", "state": ""}`, ""},
+		{"campaigns.edit-send/not-editable", edit, "", prospectkit.CodeScheduledSendNotEditable},
+		{
+			"campaigns.preview-step/rendered", preview(fields{"sample": 1}),
+			`{"stepId": "` + tests.StepID + `", "preview": {"subject": "Hi", "body": "..."}}`, "",
+		},
+		{"campaigns.preview-step/retyped", preview(nil), `{"stepId": "", "preview": "text"}`, ""},
+		{"campaigns.preview-step/unavailable", preview(nil), "", prospectkit.CodeStepPreviewUnavailable},
 	})
 }
 
@@ -84,43 +75,35 @@ func TestCampaigns_PreviewNeedsAPath(t *testing.T) {
 	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, tests.Refusals(t, err))
 }
 
-// approved loses the response of an approval, and resolves it with a listing.
-func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) {
+// approved loses the response of an approval, and resolves it with listings.
+func approved(t *testing.T, listings tests.RoundTrip) *prospectkit.Resolution {
 	t.Helper()
-	var sent []string
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		sent = append(sent, r.Method+" "+r.URL.Path)
-		if r.Method == http.MethodPost {
-			return tests.Consumed(r)
-		}
-		return tests.Respond(200, listing), nil
-	}))
+	sent := 0
+	client := tests.NewClient(t, tests.Writes(tests.Counting(&sent, tests.Consumed), listings))
 	_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-	tests.RequireUnknown(t, err)
-	unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	return r, sent
+	r := tests.Resolved(t, err)
+	require.Equal(t, 1, sent, "an approval goes out once")
+	return r
 }
 
-// A campaign on a later page of the listing shows, too.
+// A campaign on a later page of the listing shows, too, whether totals or tokens tell of that page. The last page, which has no token, is the end.
 func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
-	const page = `{"pagination": {"page": %d, "totalPages": 2, "totalRecords": 2}, "campaigns": [{"id": "%s", "status": "active"}]}`
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		switch {
-		case r.Method == http.MethodPost:
-			return tests.Consumed(r)
-		case r.URL.Query().Get("pageNum") == "2":
-			return tests.Respond(200, fmt.Sprintf(page, 2, tests.CampaignID)), nil
+	totals := `"pagination":{"totalPages":2,"totalRecords":2}`
+	for first, last := range map[string][]string{totals: {totals}, `"nextCursor":"abc"`: {`"nextCursor":null`, `"nextCursor":""`, `"count":1`}} {
+		for _, last := range last {
+			pages := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("pageNum") == "2" {
+					return tests.Respond(200, `{"campaigns":[{"id":"`+tests.CampaignID+`","status":"active"}],`+last+`}`), nil
+				}
+				return tests.Respond(200, `{"campaigns":[{"id":"another","status":"draft"}],`+first+`}`), nil
+			})
+			all, err := prospectkit.Collect(tests.NewClient(t, pages).Campaigns.All(t.Context()), 10)
+			require.NoError(t, err, last)
+			require.Len(t, all, 2, last)
+			r := approved(t, pages)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, "%s: %s", last, r.Note)
 		}
-		return tests.Respond(200, fmt.Sprintf(page, 1, "65f0c0ffee65f0c0ffee6cff")), nil
-	}))
-	_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
+	}
 }
 
 // Whatever the listing says, an approval goes out once, and only an active campaign says that it happened.
@@ -145,29 +128,26 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 		"under an unknown wrapper": {`{"items": [` + campaign(`, "status": "active"`) + `]}`, prospectkit.OutcomeUnknown, false, "does not hold the campaign"},
 		"not a listing":            {`"none"`, prospectkit.OutcomeUnknown, false, "does not hold the campaign"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				began := time.Now()
-				r, sent := approved(t, c.listing)
-				require.Equal(t, c.outcome, r.Outcome)
-				require.Contains(t, r.Note, c.note)
-				campaign, found := r.Object.(*prospectkit.Campaign)
-				require.Equal(t, c.found, found)
-				if found {
-					require.NotEmpty(t, campaign.ID)
-				}
-				require.Equal(t, "POST /api/v1/business/campaigns/"+tests.CampaignID+"/approve", sent[0])
-				for _, line := range sent[1:] {
-					require.Equal(t, "GET /api/v1/business/campaigns", line, "nothing but reads follows")
-				}
-				if c.outcome == prospectkit.OutcomeApplied || strings.Contains(c.note, "but not its status") {
-					require.Len(t, sent, 2, "one look is enough")
-					require.Zero(t, r.Again, "another one would not tell more")
-				} else {
-					require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it is looked for as long as changes usually need")
-					require.WithinRange(t, r.Again, time.Now(), began.Add(15*time.Minute), "the activation runs in the background")
-				}
-			})
+		tests.InBubble(t, name, func(t *testing.T) {
+			began, looks := time.Now(), 0
+			r := approved(t, tests.Counting(&looks, func(r *http.Request) (*http.Response, error) {
+				require.Equal(t, "GET /api/v1/business/campaigns", r.Method+" "+r.URL.Path, "nothing but reads follows")
+				return tests.Respond(200, c.listing), nil
+			}))
+			require.Equal(t, c.outcome, r.Outcome)
+			require.Contains(t, r.Note, c.note)
+			campaign, found := r.Object.(*prospectkit.Campaign)
+			require.Equal(t, c.found, found)
+			if found {
+				require.NotEmpty(t, campaign.ID)
+			}
+			if c.outcome == prospectkit.OutcomeApplied || strings.Contains(c.note, "but not its status") {
+				require.Equal(t, 1, looks, "one look is enough")
+				require.Zero(t, r.Again, "another one would not tell more")
+			} else {
+				require.GreaterOrEqual(t, time.Since(began), 10*time.Second, "it is looked for as long as changes usually need")
+				require.WithinRange(t, r.Again, time.Now(), began.Add(15*time.Minute), "the activation runs in the background")
+			}
 		})
 	}
 }
@@ -187,34 +167,32 @@ func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
 
 // Listings of an undocumented shape are read in three forms, page by page; any other is an error that says what is there.
 func TestCampaigns_Listings(t *testing.T) {
-	testListing(t, "campaigns", "/campaigns", func(c *prospectkit.Campaign) string { return c.ID }, (*prospectkit.CampaignsService).All, (*prospectkit.CampaignsService).Pages, (*prospectkit.CampaignsService).Page)
+	testListing(t, "campaigns", "/campaigns", func(c *prospectkit.Campaign) string { return c.ID },
+		(*campaigns).All, (*campaigns).Pages, (*campaigns).Page)
 	testListing(t, "steps", "/campaigns/"+tests.CampaignID+"/steps", func(s *prospectkit.Step) string { return s.ID },
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Step, error] {
-			return s.Steps(ctx, tests.CampaignID, opts...)
-		},
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[prospectkit.Step], error] {
-			return s.StepsPages(ctx, tests.CampaignID, opts...)
-		},
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Page[prospectkit.Step], error) {
-			return s.StepsPage(ctx, tests.CampaignID, opts...)
-		})
+		ours((*campaigns).Steps), ours((*campaigns).StepsPages), oursOrError((*campaigns).StepsPage))
 	testListing(t, "scheduledSends", "/campaigns/"+tests.CampaignID+"/scheduled-sends", func(s *prospectkit.Send) string { return s.ID },
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Send, error] {
-			return s.Sends(ctx, tests.CampaignID, opts...)
-		},
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[prospectkit.Send], error] {
-			return s.SendsPages(ctx, tests.CampaignID, opts...)
-		},
-		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Page[prospectkit.Send], error) {
-			return s.SendsPage(ctx, tests.CampaignID, opts...)
-		})
+		ours((*campaigns).Sends), ours((*campaigns).SendsPages), oursOrError((*campaigns).SendsPage))
+}
+
+// ours is a method for our campaign.
+func ours[T any](method func(*campaigns, context.Context, string, ...prospectkit.PageOption) T) func(*campaigns, context.Context, ...prospectkit.PageOption) T {
+	return func(s *campaigns, ctx context.Context, opts ...prospectkit.PageOption) T {
+		return method(s, ctx, tests.CampaignID, opts...)
+	}
+}
+
+func oursOrError[T any](method func(*campaigns, context.Context, string, ...prospectkit.CallOption) (T, error)) func(*campaigns, context.Context, ...prospectkit.CallOption) (T, error) {
+	return func(s *campaigns, ctx context.Context, opts ...prospectkit.CallOption) (T, error) {
+		return method(s, ctx, tests.CampaignID, opts...)
+	}
 }
 
 func testListing[T any](
 	t *testing.T, name, path string, id func(*T) string,
-	all func(*prospectkit.CampaignsService, context.Context, ...prospectkit.PageOption) iter.Seq2[*T, error],
-	pages func(*prospectkit.CampaignsService, context.Context, ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[T], error],
-	page func(*prospectkit.CampaignsService, context.Context, ...prospectkit.CallOption) (*prospectkit.Page[T], error),
+	all func(*campaigns, context.Context, ...prospectkit.PageOption) iter.Seq2[*T, error],
+	pages func(*campaigns, context.Context, ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[T], error],
+	page func(*campaigns, context.Context, ...prospectkit.CallOption) (*prospectkit.Page[T], error),
 ) {
 	t.Helper()
 	for _, body := range []string{`[{"id":"a"},{"id":"b"}]`, `{"` + name + `":[{"id":"a"},{"id":"b"}],"data":[]}`, `{"` + name + `":null,"data":[{"id":"a"},{"id":"b"}]}`} {
@@ -249,8 +227,7 @@ func testListing[T any](
 		`7`:                               "the response has no " + name + ": it is not an object",
 		`{"` + name + `":[{"id":"a"},7]}`: "is not an object",
 	} {
-		_, err := prospectkit.Collect(all(tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Campaigns, t.Context()), 9)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, tests.Exhaust(all(tests.NewClient(t, tests.Always(200, body), noRetry).Campaigns, t.Context())), want)
 	}
 }
 
@@ -275,33 +252,32 @@ func TestCampaigns_FurtherPageByAToken(t *testing.T) {
 	require.Len(t, got, 1)
 }
 
-func TestCampaigns_WaitInitializedLooksThroughAllPages(t *testing.T) {
-	s := tests.Stage(t, tests.Always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
-		tests.Always(200, `{"data":[{"id":"`+strings.ToUpper(tests.CampaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))
-	campaign, err := tests.NewClient(t, s).Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.InitializationFailed, campaign.InitializationStatus)
-	s.Done()
-}
-
 func TestCampaigns_WaitInitialized(t *testing.T) {
 	listing := func(status string) string {
 		return `{"campaigns": [{"id": "` + tests.CampaignID + `", "initializationStatus": "` + status + `"}]}`
 	}
-	for last, bodies := range map[string][]string{
-		"completed": {`{"campaigns": []}`, listing("generating"), listing("completed")},
-		"failed":    {listing("generating"), listing("failed")},
+	const twoPages = `"totalPages":2,"totalRecords":2}}`
+	for name, c := range map[string]struct {
+		bodies []string
+		last   prospectkit.InitializationStatus
+	}{
+		"completed": {[]string{`{"campaigns": []}`, listing("generating"), listing("completed")}, "completed"},
+		"failed":    {[]string{listing("generating"), listing("failed")}, prospectkit.InitializationFailed},
+		"on a later page": {[]string{
+			`{"data":[{"id":"a"}],"pagination":{"pageNum":1,` + twoPages,
+			`{"data":[{"id":"` + strings.ToUpper(tests.CampaignID) + `","initializationStatus":"failed"}],"pagination":{"pageNum":2,` + twoPages,
+		}, "failed"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			polls := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-				polls++
-				return tests.Respond(200, bodies[polls-1]), nil
-			}))
-			campaign, err := client.Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
-			require.NoError(t, err)
-			require.Equal(t, last, string(campaign.InitializationStatus))
-			require.Len(t, bodies, polls)
+			var steps []tests.RoundTrip
+			for _, body := range c.bodies {
+				steps = append(steps, tests.Always(200, body))
+			}
+			s := tests.Stage(t, steps...)
+			campaign, err := tests.NewClient(t, s).Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
+			require.NoError(t, err, name)
+			require.Equal(t, c.last, campaign.InitializationStatus, name)
+			s.Done()
 		})
 	}
 }
@@ -382,10 +358,26 @@ func TestCampaigns_ChangedInAnotherShape(t *testing.T) {
 // surfaceCall is one call of a method, with an exchange to play.
 type surfaceCall struct {
 	exchange string
-	call     func(ctx context.Context, c *prospectkit.Client) (any, error)
+	call     tests.AnyCall
 	want     string           // the result as JSON
 	code     prospectkit.Code // or the code of the error
 }
+
+// opted is a call with options.
+func opted(call tests.AnyCall, opts ...prospectkit.CallOption) tests.AnyCall {
+	return func(ctx context.Context, c *prospectkit.Client, _ ...prospectkit.CallOption) (any, error) {
+		return call(ctx, c, opts...)
+	}
+}
+
+// What the exchanges below call.
+type (
+	campaigns = prospectkit.CampaignsService
+	search    = prospectkit.SearchService
+	facts     = prospectkit.FactsService
+	contacts  = prospectkit.ContactsService
+	imports   = prospectkit.ImportsService
+)
 
 // play makes each call against its exchange.
 func play(t *testing.T, calls []surfaceCall) {
@@ -399,9 +391,7 @@ func play(t *testing.T, calls []surfaceCall) {
 				return
 			}
 			require.NoError(t, err)
-			text, err := json.Marshal(got)
-			require.NoError(t, err)
-			require.JSONEq(t, call.want, string(text))
+			require.JSONEq(t, call.want, tests.JSONText(got))
 		})
 	}
 }
@@ -452,32 +442,16 @@ func TestCampaigns_ReviewRefusesOptionsForOneCall(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A review is of the campaign that was asked for, wherever the listing has it.
-func TestCampaigns_ReviewOfTheRightCampaign(t *testing.T) {
-	review := func(listing string) string {
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if strings.HasSuffix(r.URL.Path, "/campaigns") {
-				return tests.Respond(200, listing), nil
-			}
-			return tests.Respond(200, `[]`), nil
-		}))
-		r, err := client.Campaigns.Review(t.Context(), tests.CampaignID)
-		require.NoError(t, err)
-		return r.Digest()
-	}
-	ours, other := `{"id":"`+strings.ToUpper(tests.CampaignID)+`","name":"ours"}`, `{"id":"65f0c0ffee65f0c0ffee6cff","name":"another"}`
-	require.Equal(t, review(`[`+ours+`]`), review(`[`+other+`,`+ours+`]`))
-}
-
-// Nothing of the steps is left out: neither a second one with the id of the first, nor their order.
+// A review is of the campaign that was asked for, wherever the listing has it. Nothing of the steps is left out: neither a second one with the id
+// of the first, nor their order.
 func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
-	review := func(campaign, steps string) *prospectkit.Review {
+	review := func(campaigns, steps string) *prospectkit.Review {
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			switch {
 			case strings.HasSuffix(r.URL.Path, "/campaigns"):
-				return tests.Respond(200, `[{"id":"`+tests.CampaignID+`"`+campaign+`}]`), nil
+				return tests.Respond(200, `[`+campaigns+`]`), nil
 			case strings.HasSuffix(r.URL.Path, "/steps"):
-				return tests.Respond(200, steps), nil
+				return tests.Respond(200, `[`+steps+`]`), nil
 			}
 			return tests.Respond(200, `[]`), nil
 		}))
@@ -485,71 +459,41 @@ func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
+	ours := func(fields string) string { return `{"id":"` + tests.CampaignID + `"` + fields + `}` }
 	one, two, three := `{"id":"a","body":"1"}`, `{"id":"a","body":"2"}`, `{"id":"a","body":"3"}`
-	was := review("", `[`+one+`,`+two+`]`)
+	was := review(ours(""), one+`,`+two)
 	require.Len(t, was.Steps, 2)
 	for _, steps := range []string{one, two + `,` + one, one + `,` + three, one + `,` + two + `,` + three} {
-		require.NotEqual(t, was.Digest(), review("", `[`+steps+`]`).Digest(), steps)
+		require.NotEqual(t, was.Digest(), review(ours(""), steps).Digest(), steps)
 	}
-	require.Equal(t, was.Digest(), review("", `[`+one+`,`+two+`]`).Digest())
+	require.Equal(t, was.Digest(), review(ours(""), one+`,`+two).Digest())
 	require.Contains(t, was.String(), "Not reviewed, because the API does not show them: lists contacts")
 	require.True(t, was.ListsUnread)
-	require.Contains(t, review(`,"listIds":null`, `[]`).String(), "Not reviewed")
-	none := review(`,"listIds":[]`, `[]`)
+	require.Contains(t, review(ours(`,"listIds":null`), "").String(), "Not reviewed")
+	none := review(ours(`,"listIds":[]`), "")
 	require.False(t, none.ListsUnread)
 	require.Contains(t, none.String(), "to no contacts, as its lists have none")
+
+	upper := strings.ToUpper(ours(`,"name":"x"`))
+	upper = strings.NewReplacer(`"ID"`, `"id"`, `"NAME"`, `"name"`).Replace(upper)
+	require.Equal(t, review(upper, "").Digest(), review(`{"id":"65f0c0ffee65f0c0ffee6cff","name":"another"},`+upper, "").Digest())
 }
 
 // A listing that cannot be read is the error of the look for an approval, and of the wait for a campaign.
 func TestCampaigns_ListingThatIsRefused(t *testing.T) {
-	denied := tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))
 	_, err := tests.NewClient(t, denied).Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
 	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodPost {
-			return tests.CutOff(r)
-		}
-		return denied(r)
-	}))
-	_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok)
-	r, err := unknown.Resolve(t.Context())
+	_, err = tests.NewClient(t, tests.Lost(denied)).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
+	r, err := tests.Unknown(t, err).Resolve(t.Context())
 	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
 	require.Nil(t, r)
-}
-
-// A page of campaigns with the token of a further one is not all, and the last page, which has none, is the end.
-func TestCampaigns_PagesWithTokens(t *testing.T) {
-	for _, last := range []string{`"nextCursor":null`, `"nextCursor":""`, `"count":1`} {
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			switch {
-			case r.Method == http.MethodPost:
-				return tests.CutOff(r)
-			case r.URL.Query().Get("pageNum") == "2":
-				return tests.Respond(200, `{"campaigns":[{"id":"`+tests.CampaignID+`","status":"active"}],`+last+`}`), nil
-			}
-			return tests.Respond(200, `{"campaigns":[{"id":"another","status":"draft"}],"nextCursor":"abc"}`), nil
-		}))
-		all, err := prospectkit.Collect(client.Campaigns.All(t.Context()), 10)
-		require.NoError(t, err, last)
-		require.Len(t, all, 2, last)
-		_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, last)
-	}
 }
 
 // A campaign that was stopped and then shows as active was approved, whoever stopped it before.
 func TestCampaigns_StoppedThenActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return tests.CutOff(r)
-			}
+		r := approved(t, func(*http.Request) (*http.Response, error) {
 			status := "stopped"
 			if looks++; looks == 1 {
 				time.Sleep(9 * time.Second)
@@ -558,11 +502,7 @@ func TestCampaigns_StoppedThenActive(t *testing.T) {
 				status = "active"
 			}
 			return tests.Respond(200, `[{"id":"`+tests.CampaignID+`","status":"`+status+`"}]`), nil
-		}))
-		_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		})
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Contains(t, r.Note, "active")
 		require.NotContains(t, r.Note, "looked", "that is told of what was not seen")

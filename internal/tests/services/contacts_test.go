@@ -1,7 +1,6 @@
 package services_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,22 +15,18 @@ import (
 )
 
 func TestContacts_Exchanges(t *testing.T) {
-	type client = *prospectkit.Client
-	activities := func(opts ...prospectkit.CallOption) func(context.Context, client) (any, error) {
-		return func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, opts...)
-		}
-	}
+	activities := tests.With((*contacts).ActivitiesPage, tests.ContactID)
 	play(t, []surfaceCall{
-		{"contacts.resolve/found", func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@example.com"})
-		}, `{"contactId": "` + tests.ContactID + `"}`, ""},
 		{
-			"contacts.timeline/last-page", activities(prospectkit.WithQuery("limit", "100")),
+			"contacts.resolve/found", tests.With((*contacts).Resolve, fields{"email": "ada@example.com"}),
+			`{"contactId": "` + tests.ContactID + `"}`, "",
+		},
+		{
+			"contacts.timeline/last-page", opted(activities, prospectkit.WithQuery("limit", "100")),
 			`{"Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
 		},
-		{"contacts.timeline/lenient", activities(), `{"Items": [null, "odd", {"a": 1}]}`, ""},
-		{"contacts.timeline/not-found", activities(), "", prospectkit.CodeContactNotFound},
+		{"contacts.timeline/lenient", activities, `{"Items": [null, "odd", {"a": 1}]}`, ""},
+		{"contacts.timeline/not-found", activities, "", prospectkit.CodeContactNotFound},
 	})
 }
 

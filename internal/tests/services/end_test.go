@@ -100,26 +100,29 @@ func TestPager_EndsWhereNothingNewComes(t *testing.T) {
 // Rows without ids cannot be told from each other, but a page that is the one before it to the letter, and again, can.
 func TestPager_EndsWithoutIDs(t *testing.T) {
 	t.Parallel()
-	n := 0
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		n++
-		return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
-	}))
-	got, err := prospectkit.Collect(client.Lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 2}), 100)
-	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
-	require.Equal(t, 5, n)
-	require.Len(t, got, 8)
-
-	n = 0
 	type named struct{ Name any }
-	_, err = prospectkit.Collect(prospectkit.RowsOf[named](t.Context(), client.Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}), 100)
-	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
-	n = 0
 	type deaf struct{ Other string } // in which all rows are alike
-	var p prospectkit.Progress
-	_, err = prospectkit.Collect(prospectkit.RowsOf[deaf](t.Context(), client.Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p)), 100)
-	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given", "whatever the type of the caller leaves out")
-	require.Equal(t, 8, p.Report().Delivered)
+	for name, rows := range map[string]func(*prospectkit.ListsService, ...prospectkit.PageOption) error{
+		"rows": func(s *prospectkit.ListsService, opts ...prospectkit.PageOption) error {
+			return tests.Exhaust(s.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 2}, opts...))
+		},
+		"named": func(s *prospectkit.ListsService, opts ...prospectkit.PageOption) error {
+			return tests.Exhaust(prospectkit.RowsOf[named](t.Context(), s, tests.ListID, prospectkit.RowsParams{Limit: 2}, opts...))
+		},
+		"whatever the type of the caller leaves out": func(s *prospectkit.ListsService, opts ...prospectkit.PageOption) error {
+			return tests.Exhaust(prospectkit.RowsOf[deaf](t.Context(), s, tests.ListID, prospectkit.RowsParams{Limit: 2}, opts...))
+		},
+	} {
+		n := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			n++
+			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
+		}))
+		var p prospectkit.Progress
+		err := rows(client.Lists, prospectkit.WithProgress(&p))
+		require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given", name)
+		require.Equal(t, []int{5, 8}, []int{n, p.Report().Delivered}, name)
+	}
 }
 
 // Pages that a walk may meet and that are not the end of it.
@@ -397,21 +400,13 @@ func TestPager_PagesAreMissingForALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		empty := tests.Always(http.StatusOK, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
 		posts := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				posts++
-				return tests.Breaks(r)
-			}
-			return empty(r)
-		}))
+		client := tests.NewClient(t, tests.Writes(tests.Counting(&posts, tests.Breaks), empty))
 		_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		require.ErrorContains(t, err, "1 of 1 records are missing")
 		require.Equal(t, 1, posts)
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok)
-		_, err = unknown.Resolve(t.Context())
+		_, err = tests.Unknown(t, err).Resolve(t.Context())
 		require.ErrorContains(t, err, "1 of 1 records are missing")
 	})
 }

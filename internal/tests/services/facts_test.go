@@ -2,7 +2,6 @@ package services_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -13,11 +12,7 @@ import (
 )
 
 func TestFacts_Exchanges(t *testing.T) {
-	edit := func(in prospectkit.FactEdit) func(context.Context, *prospectkit.Client) (any, error) {
-		return func(ctx context.Context, c *prospectkit.Client) (any, error) {
-			return c.Facts.Edit(ctx, tests.FactID, in)
-		}
-	}
+	edit := func(in prospectkit.FactEdit) tests.AnyCall { return tests.WithTwo((*facts).Edit, tests.FactID, in) }
 	play(t, []surfaceCall{
 		{
 			"facts.edit/both", edit(prospectkit.FactEdit{Claim: "Teams save a day a week", Category: prospectkit.FactUseCases}),
@@ -37,10 +32,7 @@ func TestFacts_FactWithoutIDIsRefused(t *testing.T) {
 
 func TestFacts_Bounds(t *testing.T) {
 	sent := 0
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		sent++
-		return tests.Respond(200, `{"fact": {"id": "`+tests.FactID+`"}}`), nil
-	}))
+	client := tests.NewClient(t, tests.Counting(&sent, tests.Always(200, `{"fact": {"id": "`+tests.FactID+`"}}`)))
 	for _, text := range []string{"x", " ", strings.Repeat("x", 999), strings.Repeat("é", 1000)} {
 		_, err := client.Facts.Edit(t.Context(), tests.FactID, prospectkit.FactEdit{Claim: text})
 		require.NoError(t, err)
@@ -79,22 +71,24 @@ func TestFacts_Categories(t *testing.T) {
 }
 
 func TestFacts_HubExchanges(t *testing.T) {
-	type client = *prospectkit.Client
-	hub := prospectkit.Fields{"hub": tests.HubID}
+	hub, pages := tests.With((*facts).Hub, tests.HubID), tests.With((*facts).KnowledgePages, tests.HubID)
+	setDefault := tests.With((*facts).SetDefaultHub, fields{"hub": tests.HubID})
+	elsewhere := func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		c, err := c.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/knowledge-hubs/{hubId}/all-pages"}))
+		if err != nil {
+			return nil, err
+		}
+		return pages(ctx, c, opts...)
+	}
+	const one = `{"id": "` + tests.HubID + `", "status": "processing"}`
 	play(t, []surfaceCall{
-		{"hubs.list/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hubs(ctx) }, `{"knowledgeHubs": [{"id": "` + tests.HubID + `", "status": "processing"}]}`, ""},
-		{"hubs.get/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, tests.HubID) }, `{"knowledgeHub": {"id": "` + tests.HubID + `", "status": "processing"}}`, ""},
-		{"hubs.get/not-found", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, tests.HubID) }, "", prospectkit.CodeKnowledgeHubNotFound},
-		{"hubs.pages/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, tests.HubID) }, `{"pages": []}`, ""},
-		{"hubs.pages/elsewhere", func(ctx context.Context, c client) (any, error) {
-			c, err := c.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/knowledge-hubs/{hubId}/all-pages"}))
-			if err != nil {
-				return nil, err
-			}
-			return c.Facts.KnowledgePages(ctx, tests.HubID)
-		}, `{"pages": []}`, ""},
-		{"hubs.pages/unavailable", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, tests.HubID) }, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
-		{"hubs.set-default/fields", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, `{"ok": true}`, ""},
-		{"hubs.set-default/owner-only", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, "", prospectkit.CodeKnowledgeHubOwnerOnly},
+		{"hubs.list/plain", tests.Plain((*facts).Hubs), `{"knowledgeHubs": [` + one + `]}`, ""},
+		{"hubs.get/plain", hub, `{"knowledgeHub": ` + one + `}`, ""},
+		{"hubs.get/not-found", hub, "", prospectkit.CodeKnowledgeHubNotFound},
+		{"hubs.pages/plain", pages, `{"pages": []}`, ""},
+		{"hubs.pages/elsewhere", elsewhere, `{"pages": []}`, ""},
+		{"hubs.pages/unavailable", pages, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
+		{"hubs.set-default/fields", setDefault, `{"ok": true}`, ""},
+		{"hubs.set-default/owner-only", setDefault, "", prospectkit.CodeKnowledgeHubOwnerOnly},
 	})
 }

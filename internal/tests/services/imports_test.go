@@ -32,21 +32,17 @@ import (
 const megabyte = 1 << 20
 
 func TestImports_Exchanges(t *testing.T) {
-	type client = *prospectkit.Client
+	upload, id := tests.With((*imports).FromUpload, tests.ImportID), `{"import": {"id": "`+tests.ImportID+`"}}`
+	list := prospectkit.WithField("listName", "New")
 	play(t, []surfaceCall{
-		{"imports.create/import-id", func(ctx context.Context, c client) (any, error) { return c.Imports.FromUpload(ctx, tests.ImportID) }, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
-		{"imports.create/file-missing", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUpload(ctx, tests.ImportID, prospectkit.WithField("listName", "New"))
-		}, "", prospectkit.CodeImportFileMissing},
-		{"imports.create/import-id-json", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUploadJSON(ctx, tests.ImportID, prospectkit.WithField("listName", "New"))
-		}, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
-		{"imports.create/import-id-fields", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUpload(ctx, tests.ImportID, prospectkit.WithField("z", prospectkit.Fields{"a": 1}), prospectkit.WithField("listName", "New \"é\""))
-		}, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
-		{"imports.presign/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.Presign(ctx, prospectkit.Fields{"size": 50_000_000})
-		}, `{"importId": "` + tests.ImportID + `"}`, ""},
+		{"imports.create/import-id", upload, id, ""},
+		{"imports.create/file-missing", opted(upload, list), "", prospectkit.CodeImportFileMissing},
+		{"imports.create/import-id-json", opted(tests.With((*imports).FromUploadJSON, tests.ImportID), list), id, ""},
+		{
+			"imports.create/import-id-fields",
+			opted(upload, prospectkit.WithField("z", fields{"a": 1}), prospectkit.WithField("listName", "New \"é\"")), id, "",
+		},
+		{"imports.presign/fields", tests.With((*imports).Presign, fields{"size": 50_000_000}), `{"importId": "` + tests.ImportID + `"}`, ""},
 	})
 }
 

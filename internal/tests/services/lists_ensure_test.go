@@ -43,39 +43,29 @@ func TestEnsure_SendsNothingMore(t *testing.T) {
 	s.Done()
 }
 
+// nearly is the listing of a list with some name and kind, that was created at a time, and the time of the service.
+func nearly(name, kind string, created time.Time) tests.RoundTrip {
+	list := fmt.Sprintf(`{"id":%q,"name":%q,"entityType":%q,"createdAt":%q}`, tests.ListID, name, kind, created.UTC().Format(time.RFC3339))
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := tests.OnePage(list)(r)
+		resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+		return resp, err
+	}
+}
+
 // A young list of the other kind is not the one that was created.
 func TestEnsure_OtherKindIsRuledOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return tests.CutOff(r)
-			}
-			return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"Q1","entityType":"companyList","createdAt":"`+time.Now().UTC().Format(time.RFC3339)+`"}],
-				"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
-		}))
-		err := tests.Create(t, client, tests.Q1)()
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
+		err := tests.Create(t, tests.NewClient(t, tests.Lost(nearly("Q1", "companyList", time.Now()))), tests.Q1)()
+		require.Equal(t, prospectkit.OutcomeNotApplied, tests.Resolved(t, err).Outcome)
 	})
 }
 
 // The text of an unknown creation says what was looked for and what has failed since, if anything has.
 func TestEnsure_TextOfAnUnknownCreation(t *testing.T) {
-	for name, look := range map[string]tests.RoundTrip{
-		"it could not be resolved; and since: ": denied,
-		"looked":                                tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`),
-	} {
+	for name, look := range map[string]tests.RoundTrip{"it could not be resolved; and since: ": denied, "looked": tests.OnePage()} {
 		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.CutOff(r)
-				}
-				return look(r)
-			}))
-			_, err := client.Lists.Ensure(t.Context(), tests.Q1)
+			_, err := tests.NewClient(t, tests.Lost(look)).Lists.Ensure(t.Context(), tests.Q1)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.ErrorContains(t, err, name)
 			require.NotContains(t, err.Error(), "%!")
@@ -224,7 +214,7 @@ func TestEnsure_CreatedAndOlder(t *testing.T) {
 	for createdAt, created := range map[string]bool{`,"createdAt":"1999-01-01T00:00:00Z"`: false, ``: true} {
 		synctest.Test(t, func(t *testing.T) {
 			list := `{"id":"` + tests.ListID + `","name":"Q1","entityType":"contactList"` + createdAt + `}`
-			s := tests.Stage(t, tests.Always(201, "{"), tests.Always(200, `{"data":[`+list+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`))
+			s := tests.Stage(t, tests.Always(201, "{"), tests.OnePage(list))
 			got, err := tests.NewClient(t, s).Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.Equal(t, created, got.Created)
@@ -237,34 +227,29 @@ func TestEnsure_CreatedAndOlder(t *testing.T) {
 // With less time than a list or an agent may need to show, nobody knows what has the name that is taken.
 func TestEnsure_LittleTime(t *testing.T) {
 	for name, end := range map[string]error{"deadline": context.DeadlineExceeded, "cancelled": context.Canceled} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					switch {
-					case r.Method == http.MethodPost:
-						return tests.NameTaken(r)
-					case strings.Contains(r.URL.Path, "/agents"):
-						return tests.OtherAgents(r)
-					}
-					return tests.Respond(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`), nil
-				}))
-				for _, ensure := range []func(context.Context) error{
-					func(ctx context.Context) error { _, err := client.Lists.Ensure(ctx, tests.Q1); return err },
-					func(ctx context.Context) error { _, err := client.Agents.Ensure(ctx, tests.Capped()); return err },
-				} {
-					ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
-					defer cancel()
-					if errors.Is(end, context.Canceled) {
-						time.AfterFunc(1500*time.Millisecond, cancel)
-					}
-					err := ensure(ctx)
-					require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-					require.ErrorIs(t, err, end)
-					require.ErrorContains(t, err, "too little time")
-					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-					require.ErrorContains(t, err, "call it again with more")
+		tests.InBubble(t, name, func(t *testing.T) {
+			client := tests.NewClient(t, tests.Writes(tests.NameTaken, func(r *http.Request) (*http.Response, error) {
+				if strings.Contains(r.URL.Path, "/agents") {
+					return tests.OtherAgents(r)
 				}
-			})
+				return tests.OnePage()(r)
+			}))
+			for _, ensure := range []func(context.Context) error{
+				func(ctx context.Context) error { return tests.Discard(client.Lists.Ensure(ctx, tests.Q1)) },
+				func(ctx context.Context) error { return tests.Discard(client.Agents.Ensure(ctx, tests.Capped())) },
+			} {
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+				defer cancel()
+				if errors.Is(end, context.Canceled) {
+					time.AfterFunc(1500*time.Millisecond, cancel)
+				}
+				err := ensure(ctx)
+				require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+				require.ErrorIs(t, err, end)
+				require.ErrorContains(t, err, "too little time")
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				require.ErrorContains(t, err, "call it again with more")
+			}
 		})
 	}
 }
@@ -286,16 +271,11 @@ func TestEnsure_ComparesWholeNames(t *testing.T) {
 
 // Where a name is taken and only a list of another letter case is found, that list is beside the error, and no other.
 func TestEnsure_NameThatDiffersInCase(t *testing.T) {
-	const found = `{"data":[{"id":"a00000000000000000000001","name":" SPRING ","entityType":"contactList"},` +
-		`{"id":"a00000000000000000000002","name":"Spring 2","entityType":"contactList"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":2}}`
+	found := tests.OnePage(`{"id":"a00000000000000000000001","name":" SPRING ","entityType":"contactList"}`,
+		`{"id":"a00000000000000000000002","name":"Spring 2","entityType":"contactList"}`)
 	for name, near := range map[string]string{"Spring": " SPRING ", "Summer": ""} {
 		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.Respond(409, tests.Envelope("LIST_NAME_TAKEN")), nil
-				}
-				return tests.Respond(200, found), nil
-			}))
+			client := tests.NewClient(t, tests.Writes(tests.NameTaken, found))
 			taken, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: name})
 			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 			require.Equal(t, near != "", taken != nil)
@@ -310,22 +290,18 @@ func TestEnsure_NameThatDiffersInCase(t *testing.T) {
 	}
 }
 
-// An older list whose name differs in case only explains the refusal: it is told at once. One that may be of this call does not.
+// An older list whose name differs in case only explains the refusal: it is told at once. One that may be of this call does not, and only then
+// the hint speaks of a repeated request.
 func TestEnsure_OlderNameThatDiffersInCase(t *testing.T) {
-	for created, patience := range map[string]time.Duration{"1999-12-31T23:00:00.000Z": 0, "2000-01-01T00:00:00.000Z": 10 * time.Second} {
+	for age, patience := range map[time.Duration]time.Duration{time.Hour: 0, 0: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.Respond(409, tests.Envelope("LIST_NAME_TAKEN")), nil
-				}
-				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"SPRING","entityType":"contactList","createdAt":"`+created+
-					`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
-			}))
+			client := tests.NewClient(t, tests.Writes(tests.NameTaken, nearly("SPRING", "contactList", began.Add(-age))))
 			taken, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Spring"})
 			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 			require.Equal(t, "SPRING", taken.List.Name)
 			require.Equal(t, patience, time.Since(began).Truncate(time.Second))
+			require.Equal(t, age == 0, strings.Contains(err.Error(), "an intermediary may have sent the request twice"))
 		})
 	}
 }
@@ -349,24 +325,13 @@ func TestEnsure_NameInAnotherForm(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			posts := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					posts++
-					return tests.CutOff(r)
-				}
-				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"`+c.shown+`","entityType":"`+c.kind+`","createdAt":"`+c.created.Format(time.RFC3339)+
-					`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
-			}))
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: asked})
-			var unknown *prospectkit.OutcomeUnknownError
-			require.ErrorAs(t, err, &unknown)
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			client := tests.NewClient(t, tests.Writes(tests.Counting(&posts, tests.CutOff), nearly(c.shown, c.kind, c.created)))
+			r := tests.Resolved(t, tests.Create(t, client, prospectkit.NewList{Name: asked})())
 			require.Equal(t, map[bool]prospectkit.Outcome{true: prospectkit.OutcomeUnknown, false: prospectkit.OutcomeNotApplied}[c.own], r.Outcome, "%s: %v", name, r)
 			require.Zero(t, r.Again, name)
 
 			posts = 0
-			_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: asked})
+			_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: asked})
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, map[bool]int{true: 1, false: 3}[c.own], posts, name)
 			if c.own {
@@ -384,40 +349,14 @@ func TestResolve_SearchFindsNamesInAnotherForm(t *testing.T) {
 		"\u041c\u043e\u0441\u043a\u0432\u0430": "\u043c\u043e\u0441\u043a\u0432\u0430",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.CutOff(r)
+			client := tests.NewClient(t, tests.Lost(func(r *http.Request) (*http.Response, error) {
+				if !strings.Contains(strings.ToLower(kept), strings.ToLower(r.FormValue("search"))) {
+					return tests.OnePage()(r)
 				}
-				var found []string
-				if strings.Contains(strings.ToLower(kept), strings.ToLower(r.FormValue("search"))) {
-					found = append(found, `{"id":"`+tests.ListID+`","name":"`+kept+`","entityType":"contactList"}`)
-				}
-				return tests.Respond(200, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, strings.Join(found, ","), len(found))), nil
+				return tests.OnePage(`{"id":"` + tests.ListID + `","name":"` + kept + `","entityType":"contactList"}`)(r)
 			}))
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: asked})
-			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-			require.True(t, ok)
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			r := tests.Resolved(t, tests.Create(t, client, prospectkit.NewList{Name: asked})())
 			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "%q kept as %q", asked, kept)
-		})
-	}
-}
-
-// The hint of a conflict speaks of a repeated request only if the list of a near name is not older than the call.
-func TestEnsure_HintOfANearName(t *testing.T) {
-	for age, hint := range map[time.Duration]bool{0: true, time.Hour: false} {
-		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.Respond(409, tests.Envelope("LIST_NAME_TAKEN")), nil
-				}
-				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"SPRING","entityType":"contactList","createdAt":"`+
-					time.Now().Add(-age).Format(time.RFC3339)+`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
-			}))
-			_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Spring"})
-			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
-			require.Equal(t, hint, strings.Contains(err.Error(), "an intermediary may have sent the request twice"))
 		})
 	}
 }
@@ -476,11 +415,8 @@ func TestNamed_Refused(t *testing.T) {
 
 // Names are documented as unique, and yet there is a code for several lists of one name.
 func TestNamed_Several(t *testing.T) {
-	const page = `{"data":[{"id":"%s","name":"Berlin","entityType":"contactList"},{"id":"%s","name":"Berlin","entityType":"contactList"}],` +
-		`"pagination":{"pageNum":1,"totalPages":1,"totalRecords":2}}`
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		return tests.Respond(http.StatusOK, fmt.Sprintf(page, tests.ListID, tests.ResultsID)), nil
-	}))
+	berlin := func(id string) string { return `{"id":"` + id + `","name":"Berlin","entityType":"contactList"}` }
+	client := tests.NewClient(t, tests.OnePage(berlin(tests.ListID), berlin(tests.ResultsID)))
 	_, err := client.Lists.Named(t.Context(), "Berlin", "")
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 	require.NotErrorIs(t, err, prospectkit.ErrNotFound)

@@ -205,8 +205,7 @@ func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 // A list without an age is certain, unless the outcome of a request of the call is unknown.
 func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		taken := tests.Always(409, tests.Envelope("LIST_NAME_TAKEN"))
-		nobody, there := tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`), tests.Always(200, `{"data":[`+tests.OneList+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		taken, nobody, there := tests.NameTaken, tests.OnePage(), tests.OnePage(tests.OneList)
 		for _, unknown := range []bool{false, true} {
 			steps := []tests.RoundTrip{taken, there}
 			if unknown {

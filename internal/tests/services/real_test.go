@@ -1,8 +1,6 @@
 package services_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -73,38 +71,8 @@ func TestPages_Null(t *testing.T) {
 	}
 }
 
-// Tokens that go round are found out, also if each page holds something new. The same token from page to page goes on.
-func TestScroll_Circle(t *testing.T) {
-	search := func(tokens ...string) (found int, err error) {
-		n := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			body := fmt.Sprintf(`{"profiles":[{"socialUrl":"p%d"}],"scrollToken":%q}`, n, tokens[n%len(tokens)])
-			if n++; n > 20 {
-				body = `{"profiles":[]}`
-			}
-			return tests.Respond(200, body), nil
-		}))
-		for _, err = range client.Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(30)) {
-			found++
-		}
-		return found, err
-	}
-	found, err := search("A", "B")
-	require.ErrorContains(t, err, "go round in a circle")
-	require.Equal(t, 4, found, "three profiles, and the error")
-	found, err = search("A")
-	require.NoError(t, err)
-	require.Equal(t, 20, found)
-}
-
 // Some servers call gzip by its old name.
 func TestXGzip(t *testing.T) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_, _ = w.Write([]byte(tests.OneUser))
-	_ = w.Close()
-	_, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		return tests.Respond(200, packed.String(), "Content-Encoding", "x-gzip"), nil
-	})).Account.Me(t.Context())
-	require.NoError(t, err)
+	packed := tests.Always(200, tests.Zip(tests.OneUser), "Content-Encoding", "x-gzip")
+	require.NoError(t, tests.Discard(tests.NewClient(t, packed).Account.Me(t.Context())))
 }

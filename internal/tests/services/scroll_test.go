@@ -1,13 +1,10 @@
 package services_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -65,6 +62,16 @@ func pages(sent *int, last int) tests.RoundTrip {
 		}
 		return tests.Respond(200, pageOf(number, tests.JSONText(fmt.Sprint(secretToken, number+1)))), nil
 	}
+}
+
+// scroll ranges over all pages of a search, and at most so many.
+func scroll(t *testing.T, rt tests.RoundTrip, most int) (got []string, report prospectkit.Report, err error) {
+	t.Helper()
+	var p prospectkit.Progress
+	search := tests.NewClient(t, rt).Search
+	got, err = names(search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(most), prospectkit.WithProgress(&p)))
+	require.Empty(t, p.Checkpoint(), "there is nothing to resume from")
+	return got, p.Report(), err
 }
 
 // names ranges over profiles.
@@ -148,18 +155,15 @@ func TestScroll_PaidPagesNeedADecision(t *testing.T) {
 func TestScroll_MaxPaidPages(t *testing.T) {
 	for limit := 1; limit <= 4; limit++ {
 		sent := 0
-		var p prospectkit.Progress
-		got, err := names(tests.NewClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(limit), prospectkit.WithProgress(&p)))
+		got, report, err := scroll(t, pages(&sent, 3), limit)
 		require.Equal(t, min(limit, 3), sent)
 		require.Len(t, got, 2*sent, "what was paid for is delivered")
 		if limit >= 3 {
 			require.NoError(t, err, "the results ended")
 			continue
 		}
-		require.Equal(t, prospectkit.Report{Requests: limit, Delivered: 2 * limit}, p.Report())
-		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-		require.True(t, ok)
-		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
+		require.Equal(t, prospectkit.Report{Requests: limit, Delivered: 2 * limit}, report)
+		require.ErrorIs(t, err, prospectkit.RulePaidPages)
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, tests.NoWait, tests.Waits(err))
@@ -191,11 +195,10 @@ func TestScroll_End(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			got, _, err := scroll(t, func(*http.Request) (*http.Response, error) {
 				sent++
 				return tests.Respond(200, c.bodies[sent-1]), nil
-			}))
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
+			}, math.MaxInt)
 			require.Len(t, got, c.want)
 			require.Len(t, c.bodies, sent)
 			if c.err == "" {
@@ -207,118 +210,138 @@ func TestScroll_End(t *testing.T) {
 	}
 }
 
-// A page without a profile, and one with a profile of a name, each with a token of its own.
-func blank(n int) string { return fmt.Sprintf(`{"profiles": [], "scrollToken": "%d"}`, n) }
-
-func profileNamed(name string, n int) string {
-	return fmt.Sprintf(`{"profiles": [{"firstName": "%s"}], "scrollToken": "%d"}`, name, n)
-}
-
-// Pages are paid for, so a scroll that brings nothing new ends, although another page is offered.
-func TestScroll_EndsWhenNothingComes(t *testing.T) {
-	for name, c := range map[string]struct {
-		body       func(n int) string
-		want, sent int
-		says       string
-	}{
-		"nothing at all": {blank, 0, 10, "search.prospects: unusable response with status 200: the last 10 pages brought nothing new, and another one is offered"},
-		"nothing after a while": {func(n int) string {
-			return map[bool]string{true: pageOf(n, tests.JSONText(strconv.Itoa(n))), false: blank(n)}[n < 3]
-		}, 4, 12, "the last 10 pages brought nothing new"},
-		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
-		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
-		"now and then the same": {func(n int) string { return map[bool]string{true: profileNamed("a", n), false: blank(n)}[n%2 == 1] }, 3, 5, "the last 4 pages brought nothing new"},
-		"a token too long":      {func(int) string { return pageOf(1, tests.JSONText(strings.Repeat("t", 64<<10+1))) }, 2, 1, "the token of the next page has 65537 bytes, more than the 65536 that are sent back"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			sent := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-				sent++
-				return tests.Respond(200, c.body(sent)), nil
-			}))
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
-			require.ErrorContains(t, err, c.says)
-			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
-		})
+// reel serves pages by tokens, each another one. Each page is some profiles, with one letter each.
+func reel(sent *int, parts []string) tests.RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		*sent++
+		number := 0
+		_, _ = fmt.Sscan(searchRequest(r).ScrollToken, &number) // the first has none
+		profiles := []fields{}
+		for _, name := range parts[number] {
+			profiles = append(profiles, fields{"firstName": string(name)})
+		}
+		body := fields{"profiles": profiles}
+		if number+1 < len(parts) {
+			body["scrollToken"] = strconv.Itoa(number + 1)
+		}
+		return tests.Respond(200, tests.JSONText(body)), nil
 	}
 }
 
-// Nine empty pages and one of repeats may stand between profiles, again and again, and at the end any number may.
-func TestScroll_GoesOnAfterEmptyPages(t *testing.T) {
-	sent := 0
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		sent++
-		body := blank(sent)
-		switch {
-		case sent == 66:
-			body = `{"profiles": [{"firstName": "1a"}]}`
-		case sent%11 == 1:
-			body = pageOf(sent, tests.JSONText(strconv.Itoa(sent)))
-		case sent%11 == 2:
-			body = pageOf(sent-1, tests.JSONText(strconv.Itoa(sent)))
+type fields = prospectkit.Fields
+
+// Pages are paid for, so a scroll that brings nothing new ends, although another page is offered. Nine empty pages and one of repeats may stand
+// between profiles, again and again, and at the end any number may.
+func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
+	nine := strings.Repeat(" ", 10)
+	for parts, want := range map[string]struct{ sent, stale int }{
+		"xy x y z":                    {3, 2},
+		"a a a a":                     {3, 2},
+		"b a b a b":                   {4, 2},
+		"ab ba bc  c da d a z":        {8, 2},
+		"x  xx  x z":                  {5, 4},
+		"a  a  a  a":                  {5, 4},
+		nine + " ":                    {10, 10},
+		"ab cd" + nine + " z":         {12, 10},
+		"a" + nine + nine:             {11, 10},
+		"a" + nine + "b" + nine + " ": {21, 10},
+		"a" + nine + "b" + nine + "c": {},
+		"ab ba bc cb  cd da e":        {},
+		"ab ab" + nine + "cd cd" + nine + "ef ef" + nine + "gh gh" + nine + "ij ij" + nine + "kl kl" + nine + "a": {},
+	} {
+		sent, all := 0, strings.Split(parts, " ")
+		got, _, err := scroll(t, reel(&sent, all), math.MaxInt)
+		if want.sent == 0 {
+			want.sent = len(all)
+			require.NoError(t, err, parts)
+		} else {
+			require.ErrorContains(t, err, fmt.Sprintf("search.prospects: unusable response with status 200: "+
+				"the last %d pages brought nothing new, and another one is offered", want.stale), parts)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		}
-		return tests.Respond(200, body), nil
-	}))
-	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
-	require.NoError(t, err)
-	require.Equal(t, 66, sent)
-	require.Len(t, got, 6*4+1)
+		require.Equal(t, want.sent, sent, parts)
+		require.Equal(t, strings.Join(all[:sent], ""), strings.Join(got, ""), parts)
+	}
 }
 
+// Tokens that go round are found out, also if each page holds something new. The same token from page to page goes on.
+func TestScroll_Circle(t *testing.T) {
+	for tokens, found := range map[string]int{"AB": 3, "A": 20} {
+		n := 0
+		got, _, err := scroll(t, func(*http.Request) (*http.Response, error) {
+			body := fmt.Sprintf(`{"profiles":[{"socialUrl":"p%d"}],"scrollToken":"%c"}`, n, tokens[n%len(tokens)])
+			if n++; n > 20 {
+				body = `{"profiles":[]}`
+			}
+			return tests.Respond(200, body), nil
+		}, 30)
+		require.Len(t, got, found)
+		if tokens == "A" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, "go round in a circle")
+		}
+	}
+}
+
+// A token may have 64 KiB, and no byte more.
 func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
-	token := strings.Repeat("t", 64<<10)
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if searchRequest(r).ScrollToken != token {
-			return tests.Respond(200, pageOf(1, tests.JSONText(token))), nil
+	for length, want := range map[int]int{64 << 10: 4, 64<<10 + 1: 2} {
+		token := strings.Repeat("t", length)
+		got, _, err := scroll(t, func(r *http.Request) (*http.Response, error) {
+			if searchRequest(r).ScrollToken != token {
+				return tests.Respond(200, pageOf(1, tests.JSONText(token))), nil
+			}
+			return tests.Respond(200, pageOf(2, "")), nil
+		}, math.MaxInt)
+		require.Len(t, got, want)
+		if want == 4 {
+			require.NoError(t, err)
+			continue
 		}
-		return tests.Respond(200, pageOf(2, "")), nil
-	}))
-	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
-	require.NoError(t, err)
-	require.Len(t, got, 4)
+		require.ErrorContains(t, err, "the token of the next page has 65537 bytes, more than the 65536 that are sent back")
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	}
 }
 
-// What may be retried, on the first page and after it: a paid page that may have been delivered never is.
+// What may be retried, on the first page and after it: a paid page that may have been delivered never is. No page behind it is asked for. What
+// was delivered before stays.
 func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		fail          tests.RoundTrip
+		fails         tests.RoundTrip
 		first, behind int // requests for the page that fails
 		outcome       prospectkit.Outcome
 	}{
-		"lost response":     {tests.Consumed, 1, 1, prospectkit.OutcomeUnknown},
-		"the service's 500": {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.OutcomeUnknown},
-		"bad gateway":       {tests.Always(502, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
-		"refused":           {tests.Always(422, tests.Envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
-		"rate limit":        {tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.OutcomeNotApplied},
+		"lost response":       {tests.Consumed, 1, 1, prospectkit.OutcomeUnknown},
+		"the service's 500":   {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.OutcomeUnknown},
+		"bad gateway":         {tests.Always(502, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
+		"a page of a gateway": {tests.Always(404, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
+		"refused":             {tests.Always(422, tests.Envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
+		"invalid":             {tests.Always(422, tests.Envelope("VALIDATION_FAILED")), 1, 1, prospectkit.OutcomeNotApplied},
+		"not found":           {tests.Always(404, tests.Envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
+		"gone":                {tests.Always(410, tests.Envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
+		"no credits":          {tests.Always(422, tests.Envelope("INSUFFICIENT_CREDITS")), 1, 1, prospectkit.OutcomeNotApplied},
+		"rate limit":          {tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.OutcomeNotApplied},
+		"an unreadable page":  {tests.Always(200, "{}"), 1, 1, prospectkit.OutcomeApplied},
 	} {
-		for _, behind := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, after the first: %t", name, behind), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					sent, failed := 0, 0
-					serve := pages(&sent, 3)
-					client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						if sent == 1 || !behind {
-							failed++
-							return c.fail(r)
-						}
-						return serve(r)
-					}))
-					var p prospectkit.Progress
-					got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&p)))
-					want := c.first
-					if behind {
-						want = c.behind
-						require.Len(t, got, 2)
-						require.Equal(t, prospectkit.Report{Requests: 1, Delivered: 2}, p.Report())
-						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
-						require.ErrorContains(t, err, "search.prospects: ")
+		for before, want := range map[int]int{0: c.first, 1: c.behind, 2: c.behind} {
+			tests.InBubble(t, fmt.Sprintf("%s, after %d pages", name, before), func(t *testing.T) {
+				served, failed := 0, 0
+				serve := pages(&served, 4)
+				got, report, err := scroll(t, func(r *http.Request) (*http.Response, error) {
+					if served == before {
+						failed++
+						return c.fails(r)
 					}
-					require.Equal(t, want, failed)
-					if behind || name != "the service's 500" {
-						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
-					}
-				})
+					return serve(r)
+				}, math.MaxInt)
+				require.Equal(t, []string{"1a", "1b", "2a", "2b"}[:2*before], append([]string{}, got...))
+				require.Equal(t, prospectkit.Report{Requests: before, Delivered: 2 * before}, report)
+				require.Equal(t, want, failed)
+				require.ErrorContains(t, err, "search.prospects: ")
+				if before > 0 || name != "the service's 500" {
+					require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
+				}
 			})
 		}
 	}
@@ -349,19 +372,14 @@ func TestScroll_NextWorksOnce(t *testing.T) {
 func TestScroll_KeepsItsOptions(t *testing.T) {
 	sent := 0
 	serve := pages(&sent, 2)
-	var bodies []string
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		body := tests.BodyOf(t, r)
-		bodies = append(bodies, body)
-		r.Body = io.NopCloser(strings.NewReader(body))
-		return serve(r)
-	}))
+	s := tests.Stage(t, serve, serve)
+	client := tests.NewClient(t, s)
 	opts := []prospectkit.CallOption{prospectkit.WithField("country", "Germany")}
 	page, err := client.Search.ProspectsPage(t.Context(), tests.Everything, opts...)
 	require.NoError(t, err)
 	opts[0] = prospectkit.WithField("country", "France")
 	require.NoError(t, tests.Discard(page.Next(t.Context())))
-	require.Contains(t, bodies[1], "Germany")
+	require.Contains(t, s.Sent[1], "Germany")
 }
 
 // A call that was definitely not applied leaves the token; one that may have been spends it.
@@ -403,44 +421,32 @@ func TestScroll_NextAfterAnError(t *testing.T) {
 
 // No token in pages, errors, logs, events, Info, reports or checkpoints, even if the service repeats it in an error.
 func TestScroll_NothingShowsAToken(t *testing.T) {
-	var out bytes.Buffer
-	show := func(values ...any) {
-		for _, v := range values {
-			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-				fmt.Fprintf(&out, verb, v)
-			}
-			text, _ := json.Marshal(v)
-			out.Write(text)
-		}
-	}
+	var out tests.Shows
 	sent := 0
-	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(tests.JSONText(secretToken+"2"), `"`) + `", "param": ` + tests.JSONText(secretToken+"2") + `}}`
+	repeated := tests.JSONText(secretToken + "2")
+	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(repeated, `"`) + `", "param": ` + repeated + `}}`
 	serve := pages(&sent, 9)
-	handler := slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if sent == 1 {
 			return tests.Respond(422, echo), nil
 		}
 		return serve(r)
-	}), prospectkit.WithLogger(slog.New(handler)), tests.Watch(func(e prospectkit.Event) { show(e) }))
+	}), out.Options()...)
 	var info prospectkit.Info
 	page, err := client.Search.ProspectsPage(t.Context(), tests.Everything, prospectkit.WithInfo(&info))
 	require.NoError(t, err)
-	show(page, *page, info)
+	out.Show(page, *page, info)
 	_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
-	e := tests.AsError(t, err)
-	require.Equal(t, "bad token [hidden]", e.Message)
-	require.Equal(t, "[hidden]", e.Param)
-	show(err, *e, info)
-	slog.New(handler).Info("x", "err", err, "page", page)
+	require.Equal(t, "bad token [hidden]", tests.AsError(t, err).Message)
+	require.Equal(t, "[hidden]", tests.AsError(t, err).Param)
+	out.Failure(err, info)
 
 	sent = 0
 	var progress prospectkit.Progress
 	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&progress)))
 	require.Error(t, err)
-	show(err, tests.AsError(t, err), progress.Report())
-	slog.New(handler).Info("x", "err", err)
+	out.Show(err, progress.Report())
 	require.Empty(t, progress.Checkpoint(), "there is nothing to resume from")
 	for _, secret := range []string{secretToken, strings.Trim(tests.JSONText(secretToken), `"`), secretToken[5:], tests.Token} {
 		require.NotContains(t, out.String(), secret)
@@ -502,84 +508,4 @@ func TestScroll_ATokenThatHasExpiredEndsTheRange(t *testing.T) {
 		require.Equal(t, prospectkit.Report{Requests: 2, Delivered: 10}, p.Report())
 		require.Equal(t, int64(990), sb.Balance())
 	})
-}
-
-// No page is asked for again, whatever becomes of it, and none behind it. What was delivered before stays.
-func TestScroll_AFailedPageEndsTheRange(t *testing.T) {
-	for name, c := range map[string]struct {
-		at      int // the request that fails
-		fails   tests.RoundTrip
-		want    int // profiles before the error
-		outcome prospectkit.Outcome
-	}{
-		"a refusal":            {3, tests.Always(422, tests.Envelope("VALIDATION_FAILED")), 4, prospectkit.OutcomeNotApplied},
-		"not found":            {3, tests.Always(404, tests.Envelope("INVALID_REQUEST")), 4, prospectkit.OutcomeNotApplied},
-		"gone":                 {3, tests.Always(410, tests.Envelope("INVALID_REQUEST")), 4, prospectkit.OutcomeNotApplied},
-		"no credits":           {3, tests.Always(422, tests.Envelope("INSUFFICIENT_CREDITS")), 4, prospectkit.OutcomeNotApplied},
-		"a lost response":      {3, tests.Consumed, 4, prospectkit.OutcomeUnknown},
-		"a lost first page":    {1, tests.Consumed, 0, prospectkit.OutcomeUnknown},
-		"an unreadable page":   {3, tests.Always(200, "{}"), 4, prospectkit.OutcomeApplied},
-		"a page of a gateway":  {3, tests.Always(404, "<html>"), 4, prospectkit.OutcomeUnknown},
-		"a token that is none": {2, tests.Always(200, pageOf(2, "7")), 4, prospectkit.OutcomeNotApplied},
-	} {
-		t.Run(name, func(t *testing.T) {
-			sent, served := 0, 0
-			serve := pages(&served, 4)
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if sent++; sent == c.at {
-					return c.fails(r)
-				}
-				return serve(r)
-			}))
-			var p prospectkit.Progress
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&p)))
-			require.Error(t, err)
-			require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
-			require.Equal(t, []string{"1a", "1b", "2a", "2b"}[:c.want], append([]string{}, got...))
-			require.Equal(t, c.at, sent)
-			require.Equal(t, prospectkit.Report{Requests: c.want / 2, Delivered: c.want}, p.Report())
-		})
-	}
-}
-
-// reel serves pages by tokens. Each is some profiles, with one letter each.
-func reel(sent *int, parts []string) tests.RoundTrip {
-	return func(r *http.Request) (*http.Response, error) {
-		*sent++
-		number := 0
-		_, _ = fmt.Sscan(searchRequest(r).ScrollToken, &number) // the first has none
-		profiles := []fields{}
-		for _, name := range parts[number] {
-			profiles = append(profiles, fields{"firstName": string(name)})
-		}
-		body := fields{"profiles": profiles}
-		if number+1 < len(parts) {
-			body["scrollToken"] = strconv.Itoa(number + 1)
-		}
-		return tests.Respond(200, tests.JSONText(body)), nil
-	}
-}
-
-type fields = prospectkit.Fields
-
-func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
-	for parts, want := range map[string]struct{ sent, stale int }{
-		"xy x y z":                {3, 2},
-		"ab ba bc  c da d a z":    {8, 2},
-		"x  xx  x z":              {5, 4},
-		"a                  ":     {11, 10},
-		"a          b           ": {21, 10},
-		"a          b          c": {0, 0},
-		"ab ba bc cb  cd da e":    {0, 0},
-	} {
-		sent := 0
-		client := tests.NewClient(t, reel(&sent, strings.Split(parts, " ")))
-		_, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
-		if want.sent == 0 {
-			require.NoError(t, err, parts)
-			continue
-		}
-		require.ErrorContains(t, err, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", want.stale), parts)
-		require.Equal(t, want.sent, sent, parts)
-	}
 }

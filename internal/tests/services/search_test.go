@@ -14,49 +14,44 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-func profiles(page *prospectkit.ScrollPage[prospectkit.Profile], err error) (any, error) {
-	if err != nil {
-		return nil, err
+// profiles are the items of the page of a call.
+func profiles(call tests.AnyCall) tests.AnyCall {
+	return func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+		page, err := call(ctx, c, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return page.(*prospectkit.ScrollPage[prospectkit.Profile]).Items, nil
 	}
-	return page.Items, nil
 }
 
 const ada = `{"firstName": "Ada", "lastName": "Byron", "jobTitle": "Analyst", "companyName": "Engines", "socialUrl": "https://social.example/ada"}`
 
 func TestSearch_Exchanges(t *testing.T) {
-	type client = *prospectkit.Client
-	type fields = prospectkit.Fields
-	type params = prospectkit.SearchParams
 	levels := append(filter.Including("director"), filter.Entry{Status: "exclude", Value: "intern"})
-	berlin := prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}
+	prospects := func(p prospectkit.SearchParams) tests.AnyCall {
+		return profiles(tests.With((*search).ProspectsPage, p))
+	}
+	in := func(city string) tests.AnyCall {
+		return tests.With((*search).Companies, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{city}}})
+	}
 	play(t, []surfaceCall{
-		{"search.prospects/last-page", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.ProspectsPage(ctx, params{Filters: filter.Search{"job_title_levels": levels}, Size: 25}))
-		}, `[` + ada + `]`, ""},
-		{"search.prospects/lenient", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.ProspectsPage(ctx, params{}))
-		}, `[` + nobody + `, ` + nobody + `, ` + nobody + `]`, ""},
-		{"search.prospects/invalid", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.ProspectsPage(ctx, params{}))
-		}, "", prospectkit.CodeSearchFiltersInvalid},
-		{"search.prospects/credits", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.ProspectsPage(ctx, params{}))
-		}, "", prospectkit.CodeInsufficientCredits},
-		{"search.run-saved/last-page", func(ctx context.Context, c client) (any, error) {
+		{
+			"search.prospects/last-page", prospects(prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": levels}, Size: 25}),
+			`[` + ada + `]`, "",
+		},
+		{"search.prospects/lenient", prospects(tests.Everything), `[` + nobody + `, ` + nobody + `, ` + nobody + `]`, ""},
+		{"search.prospects/invalid", prospects(tests.Everything), "", prospectkit.CodeSearchFiltersInvalid},
+		{"search.prospects/credits", prospects(tests.Everything), "", prospectkit.CodeInsufficientCredits},
+		{"search.run-saved/last-page", func(ctx context.Context, c *prospectkit.Client, _ ...prospectkit.CallOption) (any, error) {
 			return prospectkit.Collect(c.Search.RunSaved(ctx, tests.SavedID, 0, prospectkit.MaxPaidPages(math.MaxInt)), 9)
 		}, `[` + ada + `]`, ""},
-		{"search.run-saved/mismatch", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.RunSavedPage(ctx, tests.SavedID, 0))
-		}, "", prospectkit.CodeSavedSearchTypeMismatch},
-		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: "Directors", All: true})
-		}, `{"saved": 3}`, ""},
-		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + tests.SavedID + `"}]}`, ""},
-		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
-		{"search.companies/city", func(ctx context.Context, c client) (any, error) {
-			return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Xyzzy"}}})
-		}, "", prospectkit.CodeCityFilterUnresolved},
-		{"search.filter-options/options", func(ctx context.Context, c client) (any, error) { return c.Search.FilterOptions(ctx) }, `{"job_title_levels": ["director"]}`, ""},
+		{"search.run-saved/mismatch", profiles(tests.WithTwo((*search).RunSavedPage, tests.SavedID, 0)), "", prospectkit.CodeSavedSearchTypeMismatch},
+		{"search.save-to-list/fields", tests.With((*search).SaveMatches, prospectkit.MatchSave{ListName: "Directors", All: true}), `{"saved": 3}`, ""},
+		{"search.saved/plain", tests.Plain((*search).Saved), `{"savedSearches": [{"id": "` + tests.SavedID + `"}]}`, ""},
+		{"search.companies/fields", in("Berlin"), `{"companies": []}`, ""},
+		{"search.companies/city", in("Xyzzy"), "", prospectkit.CodeCityFilterUnresolved},
+		{"search.filter-options/options", tests.Plain((*search).FilterOptions), `{"job_title_levels": ["director"]}`, ""},
 	})
 }
 
@@ -74,10 +69,7 @@ func TestSearch_ProfileKeepsUndocumentedFields(t *testing.T) {
 
 func TestSearch_Bounds(t *testing.T) {
 	sent := 0
-	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-		sent++
-		return tests.Respond(http.StatusOK, `{"profiles":[]}`), nil
-	}))
+	client := tests.NewClient(t, tests.Counting(&sent, tests.Always(http.StatusOK, `{"profiles":[]}`)))
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.NoError(t, err)

@@ -26,10 +26,21 @@ func rateTold(status string, limit, remaining, reset int) tests.RoundTrip {
 // waited runs WaitSettled over a script, in a bubble, and checks how long it took.
 func waited(t *testing.T, steps []tests.RoundTrip, atLeast, atMost time.Duration, check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.ClientOption) {
 	t.Helper()
+	waitedUntil(t, 24*time.Hour, steps, atLeast, atMost, check, opts...)
+}
+
+// waitedUntil does so with a deadline.
+func waitedUntil(
+	t *testing.T, deadline time.Duration, steps []tests.RoundTrip, atLeast, atMost time.Duration,
+	check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.ClientOption,
+) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), deadline)
+		defer cancel()
 		s := tests.Stage(t, steps...)
 		began := time.Now()
-		agent, err := tests.NewClient(t, s, opts...).Agents.WaitSettled(t.Context(), tests.AgentID)
+		agent, err := tests.NewClient(t, s, opts...).Agents.WaitSettled(ctx, tests.AgentID)
 		check(t, agent, err)
 		s.Done()
 		require.GreaterOrEqual(t, time.Since(began), atLeast)
@@ -56,41 +67,40 @@ func TestWait_Settled(t *testing.T) {
 }
 
 func TestWait_SlowsDownToAPollAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var polls []time.Time
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			polls = append(polls, time.Now())
-			return tests.Sees("processing")(r)
-		}))
-		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
-		defer cancel()
-		_, err := client.Agents.WaitSettled(ctx, tests.AgentID)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Less(t, len(polls), 1450, "a day of 2,000 requests is not used up")
-		require.Greater(t, len(polls), 1300)
-		for i := 1; i < len(polls); i++ {
-			pause := polls[i].Sub(polls[i-1])
-			require.GreaterOrEqual(t, pause, 2*time.Second)
-			require.LessOrEqual(t, pause, 66*time.Second)
-		}
+	polls := pollsOfADay(t, tests.Sees("processing"), func(ctx context.Context, c *prospectkit.Client) error {
+		return tests.Discard(c.Agents.WaitSettled(ctx, tests.AgentID))
 	})
+	require.Less(t, len(polls), 1450, "a day of 2,000 requests is not used up")
+	require.Greater(t, len(polls), 1300)
+	for i := 1; i < len(polls); i++ {
+		pause := polls[i].Sub(polls[i-1])
+		require.GreaterOrEqual(t, pause, 2*time.Second)
+		require.LessOrEqual(t, pause, 66*time.Second)
+	}
 }
 
 // A minute between polls would use more than a day's quota of a surface with 1,000 requests.
 func TestWait_ForACampaignLastsTheDay(t *testing.T) {
+	polls := pollsOfADay(t, tests.Always(200, `[]`), func(ctx context.Context, c *prospectkit.Client) error {
+		return tests.Discard(c.Campaigns.WaitInitialized(ctx, tests.ListID))
+	})
+	require.Less(t, len(polls), 1000)
+	require.Greater(t, len(polls), 900)
+}
+
+// pollsOfADay is when a wait polls that does not end for a day.
+func pollsOfADay(t *testing.T, rt tests.RoundTrip, wait func(context.Context, *prospectkit.Client) error) (polls []time.Time) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		polls := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			polls++
-			return tests.Always(200, `[]`)(r)
-		}))
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
-		_, err := client.Campaigns.WaitInitialized(ctx, tests.ListID)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Less(t, polls, 1000)
-		require.Greater(t, polls, 900)
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			polls = append(polls, time.Now())
+			return rt(r)
+		}))
+		require.ErrorIs(t, wait(ctx, client), context.DeadlineExceeded)
 	})
+	return polls
 }
 
 func TestWait_LeavesHalfOfTheWindowToOthers(t *testing.T) {
@@ -137,7 +147,6 @@ func TestWait_ForADraftEndsAtOnce(t *testing.T) {
 // Each failing poll is one call, with retries of its own: single failures are survived, five in a row are not.
 func TestWait_SurvivesFailures(t *testing.T) {
 	failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-	noRetry := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
 	four := append(tests.Times(4, failing), tests.Sees("processing"))
 	waited(t, append(append(four, four...), tests.Sees("active")), time.Minute, 10*time.Minute, settledAs("active"), noRetry)
 	waited(t, []tests.RoundTrip{tests.CutOff, tests.Always(502, "<html>"), tests.Always(200, "<html>"), tests.Sees("active")}, 9*time.Second, 11*time.Second, settledAs("active"), noRetry)
@@ -176,28 +185,24 @@ func TestWait_EndsWherePollingIsOfNoUse(t *testing.T) {
 func TestWait_ObeysTheRateLimit(t *testing.T) {
 	limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "600")
 	waited(t, []tests.RoundTrip{tests.Sees("processing"), limited, tests.Sees("active")}, 602*time.Second, 670*time.Second, settledAs("active"))
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began := time.Now()
-		s := tests.Stage(t, tests.Sees("processing"), limited)
-		agent, err := tests.NewClient(t, s).Agents.WaitSettled(ctx, tests.AgentID)
+	waitedUntil(t, time.Hour, []tests.RoundTrip{tests.Sees("processing"), limited, tests.Sees("active")}, 602*time.Second, 670*time.Second, settledAs("active"))
+	tooLate := func(t *testing.T, agent *prospectkit.Agent, err error) {
+		t.Helper()
 		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.ErrorIs(t, err, context.DeadlineExceeded, "the next poll would be too late")
+		require.ErrorContains(t, err, "deadline is too near")
 		require.Equal(t, 429, tests.AsError(t, err).Status)
-		require.Less(t, time.Since(began), 3*time.Second, "a wait beyond the deadline is refused at once")
-		s.Done()
+	}
+	waitedUntil(t, time.Minute, []tests.RoundTrip{tests.Sees("processing"), limited}, 0, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		tooLate(t, agent, err)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 	})
+	waitedUntil(t, time.Minute, []tests.RoundTrip{tests.Sees("processing"), tests.Always(429, "", "Retry-After", "300")}, 0, time.Minute, tooLate, noRetry)
 }
 
 func TestWait_EndsWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		defer cancel()
-		began := time.Now()
-		agent, err := tests.NewClient(t, tests.Sees("hibernating")).Agents.WaitSettled(ctx, tests.AgentID)
-		require.Equal(t, 4*time.Second, time.Since(began))
+	four := 4 * time.Second
+	waitedUntil(t, four, tests.Times(2, tests.Sees("hibernating")), four, four, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, prospectkit.ErrNotSettled)
@@ -207,6 +212,12 @@ func TestWait_EndsWithTheContext(t *testing.T) {
 		require.Equal(t, slog.KindGroup, tests.AsError(t, err).LogValue().Kind())
 		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")
 	})
+	// A failed poll that names no time ends no wait early: the next one may have been in time, had the pause been shorter.
+	failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
+	waitedUntil(t, four, tests.Times(2, failing), four, four, func(t *testing.T, _ *prospectkit.Agent, err error) {
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+	}, noRetry)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 		cancel(errors.New("the user has left"))
@@ -231,7 +242,7 @@ func TestWait_TellsObservers(t *testing.T) {
 		}
 	})
 	steps := []tests.RoundTrip{tests.Sees("processing"), tests.Sees("hibernating"), tests.CutOff, tests.Sees("active")}
-	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	waited(t, steps, 0, time.Minute, settledAs("active"), observer, noRetry)
 	require.Equal(t, []string{
 		"polling: not settled yet", "polling: the state is undocumented", "polling: the last poll failed",
 	}, told)
@@ -264,20 +275,6 @@ func TestWait_ForAList(t *testing.T) {
 	require.Equal(t, []string{"listId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
 }
 
-// A failed poll that names no time ends no wait early: the next one may have been in time, had the pause been shorter.
-func TestWaitLastsToItsDeadlineAfterAFailedPoll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		defer cancel()
-		began := time.Now()
-		failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-		_, err := tests.NewClient(t, failing, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Agents.WaitSettled(ctx, tests.AgentID)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
-		require.Equal(t, 4*time.Second, time.Since(began))
-	})
-}
-
 // Whoever cancels between two polls is told so, and not that a deadline is too near.
 func TestWait_CanceledBetweenPolls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -293,74 +290,46 @@ func TestWait_CanceledBetweenPolls(t *testing.T) {
 	require.NotNil(t, agent)
 }
 
-// A poll that is to come later does not end a wait whose deadline is later still.
-func TestWait_LastsBeyondALongRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "600")
-		agent, err := tests.NewClient(t, tests.Stage(t, tests.Sees("processing"), limited, tests.Sees("active"))).Agents.WaitSettled(ctx, tests.AgentID)
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
-	})
-}
-
-// A wait that ends because the next poll would be too late has ended for the deadline.
-func TestWait_TooLateForThePoll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		failing := tests.Always(429, "", "Retry-After", "300")
-		_, err := tests.NewClient(t, tests.Stage(t, tests.Sees("processing"), failing), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Agents.WaitSettled(ctx, tests.AgentID)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "deadline is too near")
-	})
-}
-
 // A range whose wait for the rate limit is refused says so once, and ends, also where the loop goes on after an error. The loop that
 // repeats the range knows how long to wait.
 func TestRanges_EndWhereAWaitIsRefused(t *testing.T) {
-	type client = *prospectkit.Client
-	for name, errs := range map[string]func(context.Context, client) iter.Seq[error]{
-		"rows": func(ctx context.Context, c client) iter.Seq[error] {
+	for name, ranges := range map[string]func(context.Context, *prospectkit.Client) iter.Seq[error]{
+		"rows": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
 			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}))
 		},
-		"rows, page by page": func(ctx context.Context, c client) iter.Seq[error] {
+		"rows, page by page": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
 			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}, prospectkit.Sequential()))
 		},
-		"rows of": func(ctx context.Context, c client) iter.Seq[error] {
+		"rows of": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
 			return errorsOf(prospectkit.RowsOf[tests.Contact](ctx, c.Lists, tests.ListID, prospectkit.RowsParams{}))
 		},
-		"pages": func(ctx context.Context, c client) iter.Seq[error] {
+		"pages": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
 			return errorsOf(c.Lists.Pages(ctx, prospectkit.ListsParams{}))
 		},
-		"search": func(ctx context.Context, c client) iter.Seq[error] {
-			return errorsOf(c.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(9)))
+		"search": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
+			return errorsOf(c.Search.Prospects(ctx, tests.Everything, prospectkit.MaxPaidPages(9)))
 		},
-		"waits": func(ctx context.Context, c client) iter.Seq[error] {
+		"waits": func(ctx context.Context, c *prospectkit.Client) iter.Seq[error] {
 			return errorsOf(c.Agents.WaitEach(ctx, tests.AgentID))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := tests.NewClient(t, tests.Always(http.StatusTooManyRequests, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600"), prospectkit.WithMaxWait(time.Second))
-				for range 2 {
-					var got []error
-					for err := range errs(t.Context(), c) {
-						got = append(got, err)
-						require.Less(t, len(got), 3)
-					}
-					require.Len(t, got, 1)
-					require.Error(t, got[0])
-					wait, helps := prospectkit.RetryAfter(got[0])
-					require.True(t, helps, got[0])
-					least := 30 * time.Second
-					if name == "waits" { // polls come after minutes: of the hour, little may be left, but more than WithMaxWait allows
-						least = time.Second
-					}
-					require.Greater(t, wait, least, got[0])
+		tests.InBubble(t, name, func(t *testing.T) {
+			limited := tests.Always(http.StatusTooManyRequests, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600")
+			c := tests.NewClient(t, limited, prospectkit.WithMaxWait(time.Second))
+			for range 2 {
+				var got []error
+				for err := range ranges(t.Context(), c) {
+					got = append(got, err)
+					require.Less(t, len(got), 3)
 				}
-			})
+				require.Len(t, got, 1)
+				require.Error(t, got[0])
+				least := 30 * time.Second
+				if name == "waits" { // polls come after minutes: of the hour, little may be left, but more than WithMaxWait allows
+					least = time.Second
+				}
+				require.Greater(t, tests.Waits(got[0]), least, got[0])
+			}
 		})
 	}
 }
