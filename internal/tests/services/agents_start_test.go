@@ -359,7 +359,7 @@ func TestCreateAndStart_Options(t *testing.T) {
 	var info prospectkit.Info
 	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, activated)
 	_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped(),
-		prospectkit.WithField("yourField", 1), prospectkit.WithInfo(&info), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		prospectkit.WithField("yourField", 1), prospectkit.WithInfo(&info), noRetry)
 	require.NoError(t, err)
 	require.Contains(t, s.Sent[1], `"yourField":1`)
 	require.Equal(t, "POST /agents/"+tests.AgentID+"/activate", s.Sent[2])

@@ -108,7 +108,7 @@ func TestAgents_Listings(t *testing.T) {
 
 func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{"totalRecords":7}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
-		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(200, body), noRetry)
 		_, err := client.Agents.Page(t.Context())
 		require.Error(t, err, body)
 		require.Equal(t, 200, tests.AsError(t, err).Status, body)
@@ -277,7 +277,7 @@ func TestAgents_SafetyModes(t *testing.T) {
 func TestAgents_Rows(t *testing.T) {
 	rows := `{"entityType":"contactList","data":[{"id":"65f0c0ffee65f0c0ffee7001","firstName":"Ada"}],"pagination":{"pageNum":1,"totalPages":1}}`
 	s := tests.Stage(t, tests.Sees("active"), tests.Always(200, rows), tests.Sees("active"), tests.Always(200, rows))
-	seq := tests.NewClient(t, s).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+	seq := tests.NewClient(t, s).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{Limit: 10}, noRetry)
 	require.Empty(t, s.Sent, "nothing before the first range")
 	for range 2 {
 		for row, err := range seq {

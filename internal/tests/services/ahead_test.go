@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,17 +22,14 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// slowShelf serves a shelf to requests at the same time. Each takes its time on the way back.
+// slowShelf takes its time on the way back.
 type slowShelf struct {
-	mu    sync.Mutex
 	shelf *tests.Shelf
 	back  time.Duration
 }
 
 func (s *slowShelf) RoundTrip(r *http.Request) (*http.Response, error) {
-	s.mu.Lock()
 	resp, err := s.shelf.RoundTrip(r)
-	s.mu.Unlock()
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
@@ -146,18 +142,18 @@ func TestAhead_OnlyWhereItHelps(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, near.shelf.Asked, 10)
 
-		list := func(n int) string { return fmt.Sprintf(`{"id":"%d","name":"%d","entityType":"contactList"}`, n, n) }
 		asked := 0
-		lists := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			time.Sleep(time.Second)
-			number, err := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		slow := func(rt tests.RoundTrip) tests.RoundTrip {
+			return func(r *http.Request) (*http.Response, error) { time.Sleep(time.Second); return rt(r) }
+		}
+		lists := tests.NewClient(t, slow(func(r *http.Request) (*http.Response, error) {
 			asked++
-			require.Equal(t, asked, number)
-			record := list(number)
-			if number > 9 {
-				record = ""
+			record := ""
+			if asked <= 9 {
+				record = fmt.Sprintf(`{"id":"%d","name":"%d","entityType":"contactList"}`, asked, asked)
 			}
-			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":%d,"totalPages":9,"totalRecords":9}}`, record, number)), err
+			require.Equal(t, strconv.Itoa(asked), r.URL.Query().Get("pageNum"))
+			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":%d,"totalPages":9,"totalRecords":9}}`, record, asked)), nil
 		})).Lists
 		began := time.Now()
 		_, err = lists.Named(t.Context(), "3", prospectkit.ContactList)
@@ -165,9 +161,7 @@ func TestAhead_OnlyWhereItHelps(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(began), 9*time.Second)
 
 		sent := 0
-		serve := pages(&sent, 9)
-		slow := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { time.Sleep(time.Second); return serve(r) })
-		for _, err := range tests.NewClient(t, slow).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.Sequential()) {
+		for _, err := range tests.NewClient(t, slow(pages(&sent, 9))).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.Sequential()) {
 			require.NoError(t, err)
 			if sent == 3 {
 				break
@@ -251,25 +245,23 @@ func TestAhead_IsNoSlowerThanTheLimit(t *testing.T) {
 	for _, each := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second} {
 		for _, consumer := range []time.Duration{0, 400 * time.Millisecond} {
 			for _, windows := range [][]sandbox.Option{nil, {sandbox.SlidingWindows()}} {
-				t.Run(fmt.Sprintf("%s a page, %s to store it, sliding windows: %d", each, consumer, len(windows)), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						sb, client, list := long(t, pages, each, windows...)
-						began, n := time.Now(), 0
-						for _, err := range client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1}) {
-							require.NoError(t, err)
-							time.Sleep(consumer)
-							n++
-						}
-						took := time.Since(began)
-						t.Logf("%.3f of the limit's five minutes", took.Seconds()/limit.Seconds())
-						require.Equal(t, pages, n)
-						most := 1.05
-						if each > time.Second {
-							most = 1.07
-						}
-						require.LessOrEqual(t, took.Seconds(), most*limit.Seconds())
-						require.Equal(t, pages+1, sb.Calls("lists.rows"), "the last page is full")
-					})
+				tests.InBubble(t, fmt.Sprintf("%s a page, %s to store it, sliding windows: %d", each, consumer, len(windows)), func(t *testing.T) {
+					sb, client, list := long(t, pages, each, windows...)
+					began, n := time.Now(), 0
+					for _, err := range client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1}) {
+						require.NoError(t, err)
+						time.Sleep(consumer)
+						n++
+					}
+					took := time.Since(began)
+					t.Logf("%.3f of the limit's five minutes", took.Seconds()/limit.Seconds())
+					require.Equal(t, pages, n)
+					most := 1.05
+					if each > time.Second {
+						most = 1.07
+					}
+					require.LessOrEqual(t, took.Seconds(), most*limit.Seconds())
+					require.Equal(t, pages+1, sb.Calls("lists.rows"), "the last page is full")
 				})
 			}
 		}
@@ -280,7 +272,8 @@ func TestAhead_IsNoSlowerThanTheLimit(t *testing.T) {
 func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := stocked(60)
-		full := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { // each response uses the minute up
+		var refused atomic.Int32
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) { // each response uses the minute up
 			resp, err := s.RoundTrip(r)
 			if err == nil {
 				resp.Header.Set("RateLimit-Limit", "120")
@@ -288,15 +281,11 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 				resp.Header.Set("RateLimit-Reset", "40")
 			}
 			return resp, err
-		})
-		var refused atomic.Int32
-		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(full), prospectkit.WithMaxWait(0),
-			tests.Watch(func(e prospectkit.Event) {
-				if e.Kind == prospectkit.EventEnd && e.Err != nil {
-					refused.Add(1)
-				}
-			}))
-		require.NoError(t, err)
+		}), prospectkit.WithMaxWait(0), tests.Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventEnd && e.Err != nil {
+				refused.Add(1)
+			}
+		}))
 		seen := 0
 		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10)) {
 			require.NoError(t, err)

@@ -88,9 +88,13 @@ func approved(t *testing.T, listings tests.RoundTrip) *prospectkit.Resolution {
 
 // A campaign on a later page of the listing shows, too, whether totals or tokens tell of that page. The last page, which has no token, is the end.
 func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
-	totals := `"pagination":{"totalPages":2,"totalRecords":2}`
-	for first, last := range map[string][]string{totals: {totals}, `"nextCursor":"abc"`: {`"nextCursor":null`, `"nextCursor":""`, `"count":1`}} {
-		for _, last := range last {
+	for first, lasts := range map[string][]string{
+		`"pagination":{"totalPages":2,"totalRecords":2}`: {`"pagination":{"totalPages":2,"totalRecords":2}`},
+		`"pagination":{"totalPages":2}`:                  {`"pagination":{"totalPages":2}`},
+		`"pagination":{"totalRecords":2}`:                {`"pagination":{"totalRecords":2}`},
+		`"nextCursor":"abc"`:                             {`"nextCursor":null`, `"nextCursor":""`, `"count":1`},
+	} {
+		for _, last := range lasts {
 			pages := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if r.URL.Query().Get("pageNum") == "2" {
 					return tests.Respond(200, `{"campaigns":[{"id":"`+tests.CampaignID+`","status":"active"}],`+last+`}`), nil

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +32,13 @@ func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from st
 	return ids, p
 }
 
+// from resumes a walk.
+func from(checkpoint string) prospectkit.PageOption {
+	return prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: checkpoint})
+}
+
 // How far a place is looked for: on the pages beside its own, and as far as the total has moved.
 func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
-	t.Parallel()
 	for name, tc := range map[string]struct {
 		untold bool // the first run is told no totals
 		edit   func(*tests.Shelf)
@@ -49,7 +52,6 @@ func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 		"the page is gone, and others": {false, func(s *tests.Shelf) { s.Items = s.Items[:8] }, []int{10, 4, 3, 2, 1, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := new(tests.Shelf)
 			s.Stock(80)
 			s.NoTotals = tc.untold
@@ -72,7 +74,6 @@ func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 // What the page of the checkpoint holds before the place is known to have been delivered, though
 // the checkpoint does not name it.
 func TestResume_KnowsTheWholePage(t *testing.T) {
-	t.Parallel()
 	s := new(tests.Shelf)
 	s.Stock(60)
 	client := tests.NewClient(t, s)
@@ -102,7 +103,6 @@ func nightly(t *testing.T, client *prospectkit.Client, saved *string, most int) 
 
 // A walk that has ended leaves nothing to resume: the next one sees what joined in front meanwhile.
 func TestResume_AfterTheEndBeginsANewWalk(t *testing.T) {
-	t.Parallel()
 	s := tests.ShelfOf("abcde")
 	client := tests.NewClient(t, s)
 	var saved string
@@ -127,7 +127,6 @@ func TestResume_AfterTheEndBeginsANewWalk(t *testing.T) {
 // A walk that is killed delivers what was there when it began, once. The report counts what joined meanwhile, and the walk after it delivers
 // that: even if the walk was killed right after the last record, before it knew that this was the end.
 func TestResume_ReportsWhatJoined(t *testing.T) {
-	t.Parallel()
 	for killed := 1; killed <= 5; killed++ {
 		s := tests.ShelfOf("abcde")
 		client := tests.NewClient(t, s)
@@ -153,7 +152,6 @@ func TestResume_ReportsWhatJoined(t *testing.T) {
 
 // What joins during a walk counts once, whether the place or the checkpoint sees it. Without totals, nothing counts.
 func TestResume_CountsWhatJoinedOnce(t *testing.T) {
-	t.Parallel()
 	s := tests.ShelfOf("abcdefgh")
 	s.Edits = []func(*tests.Shelf){nil, tests.Add("XY")}
 	client := tests.NewClient(t, s)
@@ -178,39 +176,38 @@ func TestResume_CountsWhatJoinedOnce(t *testing.T) {
 	require.Equal(t, "XYabcdefgh", next)
 }
 
+// A program's first run has no checkpoint yet: it needs no other code than the next one.
 func TestResume_CheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
-	t.Parallel()
-	var p prospectkit.Progress
-	require.Empty(t, p.Checkpoint())
-	drain(t, tests.NewClient(t, new(tests.Shelf)).Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.WithProgress(&p)))
+	_, p := take(t, tests.NewClient(t, new(tests.Shelf)), 2, 3, new(prospectkit.Progress).Checkpoint())
 	require.Empty(t, p.Checkpoint())
 	require.True(t, p.Report().Finished)
+	ids, p := take(t, tests.NewClient(t, tests.ShelfOf("abc")), 2, 3, p.Checkpoint())
+	require.Len(t, ids, 3)
+	require.False(t, p.Report().Rewound)
 }
 
 // refusedResume ranges once with a checkpoint that does not fit and returns the refusal. Nothing may be sent.
 func refusedResume(t *testing.T, base, checkpoint string, p prospectkit.ListsParams) string {
 	t.Helper()
-	none := tests.RoundTrip(func(*http.Request) (*http.Response, error) { panic("a request was sent") })
-	client, err := prospectkit.New(base, tests.Token, prospectkit.WithTransport(none))
+	client, err := prospectkit.New(base, tests.Token, prospectkit.WithTransport(tests.Untouched(t)))
 	require.NoError(t, err)
-	_, err = prospectkit.Collect(client.Lists.All(t.Context(), p, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: checkpoint})), 1)
+	err = tests.Exhaust(client.Lists.All(t.Context(), p, from(checkpoint)))
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	return err.Error()
 }
 
 func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
+// What is selected by another parameter, or by WithQuery, are other records.
 func TestResume_CheckpointOfSomethingElse(t *testing.T) {
-	t.Parallel()
-	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
-	cp := p.Checkpoint()
-	const other = "another base URL, workspace, key, collection, filter, sort order or page size"
-	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
-	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
-	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
-	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", cp, prospectkit.ListsParams{Limit: 2}), other)
-
 	lists := tests.NewClient(t, tests.ShelfOf("abcdef")).Lists
+	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
+	const other = "another base URL, workspace, key, collection, filter, sort order or page size"
+	for _, params := range []prospectkit.ListsParams{{Limit: 3}, {Limit: 2, Search: "x"}, {Limit: 2, Kind: prospectkit.ContactList}} {
+		require.Contains(t, refusedResume(t, tests.BaseURL, p.Checkpoint(), params), other)
+	}
+	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", p.Checkpoint(), prospectkit.ListsParams{Limit: 2}), other)
+
 	sorted := prospectkit.RowsParams{Limit: 2, SortBy: "address.city"}
 	var q prospectkit.Progress
 	for _, err := range lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.WithProgress(&q)) {
@@ -222,16 +219,23 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 		tests.ListID:                  {Limit: 2},
 		strings.ToUpper(tests.ListID): {Limit: 2, SortBy: "address.city", Descending: true},
 	} {
-		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: q.Checkpoint()})), 1)
-		require.ErrorContains(t, err, other)
+		require.ErrorContains(t, tests.Exhaust(lists.Rows(t.Context(), id, params, from(q.Checkpoint()))), other)
 	}
-	_, err := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: q.Checkpoint()})), 1)
-	require.NoError(t, err)
+	require.NoError(t, tests.Exhaust(lists.Rows(t.Context(), tests.ListID, sorted, from(q.Checkpoint()))))
+
+	drafts, two := prospectkit.WithQuery("status", "draft"), prospectkit.ListsParams{Limit: 2}
+	for _, err := range lists.All(t.Context(), two, drafts, prospectkit.WithProgress(&q)) {
+		require.NoError(t, err)
+		break
+	}
+	require.NoError(t, tests.Exhaust(lists.All(t.Context(), two, drafts, from(q.Checkpoint()))))
+	for _, query := range []prospectkit.PageOption{prospectkit.WithMaxWait(0), prospectkit.WithQuery("status", "active")} {
+		require.ErrorContains(t, tests.Exhaust(lists.All(t.Context(), two, query, from(q.Checkpoint()))), "ResumeFrom was taken from another")
+	}
 }
 
 // Two workspaces of one service have the same collections, with other records in them: a place of one is none in the other.
 func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
-	t.Parallel()
 	in := func(base, token string, opts ...prospectkit.ClientOption) *prospectkit.Client {
 		client, err := prospectkit.New(base, token, append(opts, prospectkit.WithTransport(tests.ShelfOf("abcdef")))...)
 		require.NoError(t, err)
@@ -251,7 +255,7 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	} {
 		_, p := take(t, c.of, 2, 3, "")
 		for _, other := range []*prospectkit.Client{c.another, c.moved} {
-			_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()})), 1)
+			err := tests.Exhaust(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, from(p.Checkpoint())))
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 			require.ErrorContains(t, err, "ResumeFrom was taken from another base URL, workspace, key,", name)
 		}
@@ -260,30 +264,7 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	}
 }
 
-// What WithQuery selects are other records.
-func TestResume_CheckpointOfAnotherQuery(t *testing.T) {
-	t.Parallel()
-	lists := tests.NewClient(t, tests.ShelfOf("abcdef")).Lists
-	var p prospectkit.Progress
-	drafts := prospectkit.WithQuery("status", "draft")
-	for _, err := range lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, drafts, prospectkit.WithProgress(&p)) {
-		require.NoError(t, err)
-		if p.Report().Delivered == 3 {
-			break
-		}
-	}
-	resume := func(opts ...prospectkit.PageOption) error {
-		_, err := prospectkit.Collect(lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, append(opts, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()}))...), 1)
-		return err
-	}
-	require.NoError(t, resume(drafts))
-	for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.WithQuery("status", "active")}} {
-		require.ErrorContains(t, resume(opts...), "ResumeFrom was taken from another")
-	}
-}
-
 func TestResume_CheckpointGarbage(t *testing.T) {
-	t.Parallel()
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
 	for checkpoint, want := range map[string]string{
 		"%%%":                                            "Checkpoint did not return",
@@ -301,17 +282,8 @@ func TestResume_CheckpointGarbage(t *testing.T) {
 	}
 }
 
-// A program's first run has no checkpoint yet: it needs no other code than the next one.
-func TestResume_FirstRunHasNoCheckpoint(t *testing.T) {
-	t.Parallel()
-	ids, p := take(t, tests.NewClient(t, tests.ShelfOf("abc")), 2, 3, new(prospectkit.Progress).Checkpoint())
-	require.Len(t, ids, 3)
-	require.False(t, p.Report().Rewound)
-}
-
 // A checkpoint names ids and numbers, but nothing that was asked.
 func TestResume_CheckpointHoldsNoQuery(t *testing.T) {
-	t.Parallel()
 	var p prospectkit.Progress
 	for _, err := range tests.NewClient(t, tests.ShelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.WithProgress(&p)) {
 		require.NoError(t, err)
@@ -326,7 +298,6 @@ func TestResume_CheckpointHoldsNoQuery(t *testing.T) {
 
 // Report and checkpoint may be read from other goroutines while the loop runs.
 func TestWithProgress_Concurrently(t *testing.T) {
-	t.Parallel()
 	s := new(tests.Shelf)
 	s.Stock(200)
 	var p prospectkit.Progress

@@ -51,7 +51,6 @@ func filterWith[F filter.Rows](field string, value any) filter.Rows {
 }
 
 func TestFilter_MatchKeys(t *testing.T) {
-	t.Parallel()
 	forms := []struct {
 		match filter.Match
 		want  string
@@ -121,10 +120,8 @@ var filterCases = []struct {
 }
 
 func TestFilter_JSON(t *testing.T) {
-	t.Parallel()
 	for _, tc := range filterCases {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
 			got, err := sentFilter(t, tc.filter)
 			require.NoError(t, err)
 			require.JSONEq(t, tc.want, got)
@@ -133,7 +130,6 @@ func TestFilter_JSON(t *testing.T) {
 }
 
 func TestFilter_Refusals(t *testing.T) {
-	t.Parallel()
 	columns := func(id string, c filter.Column) filter.Rows {
 		return filter.Company{CustomColumns: map[string]filter.Column{id: c}}
 	}
@@ -170,7 +166,6 @@ func TestFilter_Refusals(t *testing.T) {
 
 // What came out empty is not taken for "no filter": that would return everybody.
 func TestFilter_EmptyIsRefused(t *testing.T) {
-	t.Parallel()
 	type contact = filter.Contact
 	type company = filter.Company
 	var nobody []string // nil, as a loop that found nothing leaves it
@@ -217,7 +212,6 @@ func TestFilter_EmptyIsRefused(t *testing.T) {
 
 // A column filter has one of the three documented forms, whole.
 func TestFilter_ColumnForms(t *testing.T) {
-	t.Parallel()
 	yes := true
 	for _, c := range []filter.Column{
 		{},
@@ -252,7 +246,6 @@ func keysOf(f any) []string {
 
 // 24 keys are documented for contact lists, and seven for company lists.
 func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
-	t.Parallel()
 	require.Equal(t, []string{
 		"campaignEngagement", "companyHeadQuartersCountry", "companyIndustry", "companyName", "customColumns", "numberOfEmployees", "website",
 	}, keysOf(filter.Company{}))
@@ -265,7 +258,6 @@ func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 
 // Key and order go out together or not at all: the service ignores one without the other.
 func TestSort(t *testing.T) {
-	t.Parallel()
 	query := func(by string, down bool, opts ...prospectkit.CallOption) (key, order string) {
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			key, order = r.URL.Query().Get("sortBy"), r.URL.Query().Get("sortOrder")
@@ -294,7 +286,6 @@ func TestSort(t *testing.T) {
 
 // The service ignores a key that it does not know, without a word.
 func TestSort_UnknownKeyIsRefused(t *testing.T) {
-	t.Parallel()
 	for key, want := range map[string]string{
 		"lastname":        `sortBy is "lastname", must be one of `,
 		"customColumns_x": "sortBy must name a column by 24 hexadecimal digits",
@@ -308,7 +299,6 @@ func TestSort_UnknownKeyIsRefused(t *testing.T) {
 
 // A filter and a sort key for different kinds of lists cannot both fit.
 func TestSort_OfAnotherKind(t *testing.T) {
-	t.Parallel()
 	call := func(f filter.Rows, by string) error {
 		_, err := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{
 			Filter: f, SortBy: by,
@@ -370,7 +360,6 @@ func FuzzFilter(f *testing.F) {
 
 // What a list ignores ends in all of its rows, which the response shows: then none is delivered.
 func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
-	t.Parallel()
 	contacts, companies := prospectkit.ContactList, prospectkit.CompanyList
 	title := filter.AnyOf("outsider")
 	type params = prospectkit.RowsParams
@@ -393,7 +382,6 @@ func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
 		"the sort key of contacts, and a filter": {companies, params{SortBy: "lastName", Filter: filter.Contact{Name: title}}, "the filter name, the sort key lastName"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			body := `{"entityType":` + tests.JSONText(string(test.kind)) + `,"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`
 			lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
 			page, err := lists.RowsPage(t.Context(), tests.ListID, test.params)

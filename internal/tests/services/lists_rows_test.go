@@ -21,7 +21,6 @@ import (
 )
 
 func TestRows_Page(t *testing.T) {
-	t.Parallel()
 	page, err := tests.Exchange(t, "lists.rows/contacts").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.NoError(t, err)
 	require.Equal(t, "contactList", page.Kind)
@@ -49,7 +48,6 @@ func TestRows_Page(t *testing.T) {
 
 // A row may be kept as JSON, and read back into a variable that held another.
 func TestRows_ReadBack(t *testing.T) {
-	t.Parallel()
 	page, err := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}]}`)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.NoError(t, err)
 	row := page.Items[0]
@@ -63,7 +61,6 @@ func TestRows_ReadBack(t *testing.T) {
 
 // A filter that nobody asked for is not sent. One that came out empty is another thing: see TestFilter_EmptyIsRefused.
 func TestRows_EmptyFilter(t *testing.T) {
-	t.Parallel()
 	for _, f := range []filter.Rows{
 		nil,
 		filter.Contact{},
@@ -83,7 +80,6 @@ func TestRows_EmptyFilter(t *testing.T) {
 
 // All pages of a range have the filter of its beginning, although the loop uses its map and its slice again.
 func TestRows_FilterChangesMeanwhile(t *testing.T) {
-	t.Parallel()
 	countries := []string{"Germany"}
 	for _, f := range []filter.Rows{filter.Raw{"country": countries}, filter.Contact{Country: filter.Match{Include: countries}}} {
 		countries[0] = "Germany"
@@ -109,7 +105,6 @@ func TestRows_FilterChangesMeanwhile(t *testing.T) {
 }
 
 func TestRowsOf(t *testing.T) {
-	t.Parallel()
 	// the iterator asks for the largest page, the exchange has no query: so the response only
 	body := `{"data":[{"id":"a","firstName":"Ada","age":36,"address":{"city":"Berlin"},"new":1},{"id":"b","firstName":null}],
 		"pagination":{"pageNum":1,"totalPages":1,"totalRecords":2}}`
@@ -123,7 +118,6 @@ func TestRowsOf(t *testing.T) {
 
 // Records that move between requests are told by their id, also where the caller's struct has none.
 func TestRowsOf_WithoutID(t *testing.T) {
-	t.Parallel()
 	s := tests.ShelfOf("abcdef", nil, tests.Add("X"))
 	var p prospectkit.Progress
 	seq := prospectkit.RowsOf[struct{ Name string }](t.Context(), tests.NewClient(t, s).Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p))
@@ -134,7 +128,6 @@ func TestRowsOf_WithoutID(t *testing.T) {
 }
 
 func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
-	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`
 		lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
@@ -149,7 +142,6 @@ func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
 
 // A row that does not fit is told with its field and its id, after the rows before it, and a checkpoint can go on behind it.
 func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
-	t.Parallel()
 	const late = "+010000-01-01T00:00:00.000Z" // as JavaScript writes it
 	type person struct {
 		Name string
@@ -171,7 +163,7 @@ func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
 		require.Equal(t, "c", tests.AsError(t, err).RowID)
 		require.Len(t, got, 2)
 		require.Equal(t, "b", got[1].Name)
-		got, err = prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()})), 10)
+		got, err = prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, from(p.Checkpoint())), 10)
 		require.NoError(t, err)
 		require.Len(t, got, 1)
 		require.Equal(t, "d", got[0].Name)
@@ -188,7 +180,7 @@ func FuzzRowScan(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		client := tests.NewClient(t, tests.Always(http.StatusOK, string(body)), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+		client := tests.NewClient(t, tests.Always(http.StatusOK, string(body)), noRetry)
 		page, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 		var top map[string]json.RawMessage
 		var elements []json.RawMessage
@@ -244,7 +236,6 @@ type person struct {
 }
 
 func TestRowsOf_AnySource(t *testing.T) {
-	t.Parallel()
 	s := &stub{rows: []string{`{"id":"1","firstName":"Ada","size":7}`, `{"id":"2","firstName":"Grace","other":true}`}}
 	params := prospectkit.RowsParams{Limit: 3}
 	got, err := prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), s, tests.ListID, params), 9)
@@ -273,7 +264,6 @@ func TestRowsOf_AnySource(t *testing.T) {
 
 // The results of an agent are rows, too.
 func TestRowsOf_TakesAgents(t *testing.T) {
-	t.Parallel()
 	s := tests.ShelfOf("abc")
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path == "/api/v1/business/agents/"+tests.ColumnID {

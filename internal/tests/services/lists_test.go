@@ -1,7 +1,6 @@
 package services_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -20,23 +19,11 @@ var berlin = prospectkit.List{
 	CreatedAt: time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), FolderID: tests.FolderID,
 }
 
-// sameList compares what encoding/json can see.
-func sameList(t *testing.T, want prospectkit.List, got *prospectkit.List) {
-	t.Helper()
-	require.NotNil(t, got)
-	w, err := json.Marshal(want)
-	require.NoError(t, err)
-	g, err := json.Marshal(got)
-	require.NoError(t, err)
-	require.JSONEq(t, string(w), string(g))
-}
-
 func TestLists_Page(t *testing.T) {
-	t.Parallel()
 	page, err := tests.Exchange(t, "lists.list/plain").Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
-	sameList(t, berlin, &page.Items[0])
+	tests.SameFields(t, &berlin, &page.Items[0])
 	require.Equal(t, prospectkit.CompanyList, page.Items[1].Kind)
 	require.Empty(t, page.Items[1].FolderID)
 	require.Equal(t, [3]int{1, 1, 2}, [3]int{page.Number, page.TotalPages, page.TotalRecords})
@@ -50,19 +37,16 @@ func TestLists_Page(t *testing.T) {
 	require.Equal(t, 3, page.Number)
 
 	_, err = tests.Exchange(t, "lists.list/refused").Lists.Page(t.Context(), prospectkit.ListsParams{})
-	var e *prospectkit.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, "limit", e.Param)
+	require.Equal(t, "limit", tests.AsError(t, err).Param)
 	require.NotErrorAs(t, err, new(*prospectkit.RefusedError))
 }
 
 func TestLists_Create(t *testing.T) {
-	t.Parallel()
 	root := berlin
 	root.FolderID = ""
 	list, err := tests.Exchange(t, "lists.create/named").Lists.Create(t.Context(), prospectkit.NewList{Name: " Berlin\t"})
 	require.NoError(t, err)
-	sameList(t, root, list)
+	tests.SameFields(t, &root, list)
 
 	firms := prospectkit.NewList{Name: "Firms", Kind: prospectkit.CompanyList}
 	list, err = tests.Exchange(t, "lists.create/companies").Lists.Create(t.Context(), firms)
@@ -76,7 +60,6 @@ func TestLists_Create(t *testing.T) {
 
 // A list that was created with an unreadable response is a lost response and no failure.
 func TestLists_CreateResponseLost(t *testing.T) {
-	t.Parallel()
 	for name, want := range map[string]string{"bare": `the response has no "list"`, "without-id": "a list has no id"} {
 		_, err := tests.Exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
@@ -86,11 +69,10 @@ func TestLists_CreateResponseLost(t *testing.T) {
 }
 
 func TestLists_Get(t *testing.T) {
-	t.Parallel()
 	for _, shape := range []string{"wrapped", "bare"} {
 		list, err := tests.Exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
-		sameList(t, berlin, list)
+		tests.SameFields(t, &berlin, list)
 	}
 	list, err := tests.Exchange(t, "lists.get/columns").Lists.GetWithColumns(t.Context(), tests.ListID)
 	require.NoError(t, err)
@@ -99,14 +81,13 @@ func TestLists_Get(t *testing.T) {
 
 	list, err = tests.Exchange(t, "lists.get/retyped").Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
-	sameList(t, prospectkit.List{ID: tests.ListID}, list)
+	tests.SameFields(t, &prospectkit.List{ID: tests.ListID}, list)
 
 	_, err = tests.Exchange(t, "lists.get/missing").Lists.Get(t.Context(), tests.ListID)
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
 func TestLists_Move(t *testing.T) {
-	t.Parallel()
 	moved, err := tests.Exchange(t, "lists.move/folder").Lists.Move(t.Context(), tests.ListID, tests.FolderID)
 	require.NoError(t, err)
 	require.Equal(t, tests.ListID, moved.Text("list.id"))
@@ -116,7 +97,6 @@ func TestLists_Move(t *testing.T) {
 }
 
 func TestLists_PushToCRM(t *testing.T) {
-	t.Parallel()
 	whole := prospectkit.CRMPush{CRM: "some-crm", All: true}
 	pushed, err := tests.Exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), tests.ListID, whole)
 	require.NoError(t, err)
@@ -132,7 +112,6 @@ func TestLists_PushToCRM(t *testing.T) {
 }
 
 func TestLists_Fill(t *testing.T) {
-	t.Parallel()
 	added, err := tests.Exchange(t, "lists.add-members/fields").Lists.AddMembers(t.Context(), tests.ListID, prospectkit.Fields{"contacts": []string{tests.ColumnID}})
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Int("added"))
@@ -150,7 +129,6 @@ func TestLists_Fill(t *testing.T) {
 }
 
 func TestLists_Folders(t *testing.T) {
-	t.Parallel()
 	folders, err := tests.Exchange(t, "folders.list/contact-lists").Lists.Folders(t.Context(), prospectkit.ContactListFolder)
 	require.NoError(t, err)
 	tests.SameFields(t, []prospectkit.Folder{
@@ -165,29 +143,16 @@ func TestLists_Folders(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
 	_, err = tests.NewClient(t, tests.Always(400, tests.Envelope("A_CODE_OF_ITS_OWN"))).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.Equal(t, prospectkit.Code("A_CODE_OF_ITS_OWN"), prospectkit.CodeOf(err))
-	once := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
-	_, err = tests.Exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	_, err = tests.Exchange(t, "folders.list/without-id", noRetry).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.ErrorContains(t, err, "a folder has no id")
 }
 
 // What the document promises has to be there; the message names what is not.
 func TestLists_EntityRules(t *testing.T) {
-	t.Parallel()
-	me := func(c *prospectkit.Client) error { _, err := c.Account.Me(t.Context()); return err }
-	get := func(c *prospectkit.Client) error {
-		_, err := c.Lists.Get(t.Context(), tests.ListID)
-		return err
-	}
-	folders := func(c *prospectkit.Client) error {
-		_, err := c.Lists.Folders(t.Context(), prospectkit.AgentFolder)
-		return err
-	}
-	page := func(c *prospectkit.Client) error {
-		_, err := c.Lists.Page(t.Context(), prospectkit.ListsParams{})
-		return err
-	}
+	me, get, folders := tests.EveryCall["account.me"], tests.With((*prospectkit.ListsService).Get, tests.ListID), tests.EveryCall["folders.list"]
+	page := tests.EveryCall["lists.list"]
 	for _, tc := range []struct {
-		call       func(*prospectkit.Client) error
+		call       tests.AnyCall
 		body, want string
 	}{
 		{me, `{"id":"x"}`, `no "user"`},
@@ -210,17 +175,14 @@ func TestLists_EntityRules(t *testing.T) {
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
 		{page, `[]`, "the response is not an object"},
 	} {
-		err := tc.call(tests.NewClient(t, tests.Always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
+		_, err := tc.call(t.Context(), tests.NewClient(t, tests.Always(http.StatusOK, tc.body), noRetry))
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
-		var e *prospectkit.Error
-		require.ErrorAs(t, err, &e)
-		require.Equal(t, prospectkit.OutcomeNotApplied, e.Outcome())
+		require.Equal(t, prospectkit.OutcomeNotApplied, tests.AsError(t, err).Outcome())
 	}
 }
 
 // Fields that come, go or change their type never fail a page, as long as the id is there.
 func TestLists_SurviveOddFields(t *testing.T) {
-	t.Parallel()
 	odd := rapid.SampledFrom([]string{`null`, `7`, `-0.5e3`, `"x"`, `true`, `[]`, `[{"id":1}]`, `{}`, `{"a":{"b":[null]}}`, `"2026-13-99"`})
 	names := rapid.SampledFrom([]string{"name", "entityType", "contactsCount", "companiesCount", "createdAt", "folderId", "columns", "new", ""})
 	rapid.Check(t, func(t *rapid.T) {
@@ -243,7 +205,6 @@ func TestLists_SurviveOddFields(t *testing.T) {
 
 // Of duplicate keys the last one counts, as in encoding/json.
 func TestLists_DuplicateKeys(t *testing.T) {
-	t.Parallel()
 	client := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}],"data":[{"id":"x","id":"c"}]}`))
 	page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)

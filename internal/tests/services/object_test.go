@@ -195,7 +195,6 @@ func TestDecodeStrict(t *testing.T) {
 
 // An object reads what is missing, null or of another type as zero.
 func TestObject(t *testing.T) {
-	t.Parallel()
 	var o prospectkit.Object
 	require.True(t, o.IsZero())
 	require.Error(t, o.Decode(new(any)))
@@ -237,7 +236,6 @@ func TestObject(t *testing.T) {
 
 // A key may have dots: what is left of a path that leads nowhere is tried as one.
 func TestObject_KeysWithDots(t *testing.T) {
-	t.Parallel()
 	var row prospectkit.Object
 	require.NoError(t, json.Unmarshal([]byte(`{"company.name":"E","customColumns":{"Lead v1.2":"x","a":{"b":1}},"company":{"id":"c"},"all":[{"x.y":{"z":3}}]}`), &row))
 	require.Equal(t, "E", row.Text("company.name"), "beside an object of that name without the key")
@@ -255,7 +253,6 @@ func TestObject_KeysWithDots(t *testing.T) {
 
 // What a first program prints is text, not the bytes inside.
 func TestObject_ValuesPrintAsJSON(t *testing.T) {
-	t.Parallel()
 	const text = `{"id":"` + tests.ListID + `", "name":"Q1", "new":1}`
 	client := tests.NewClient(t, tests.Always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`))
 	list, err := client.Lists.Get(t.Context(), tests.ListID)

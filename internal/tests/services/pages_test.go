@@ -1,9 +1,9 @@
 package services_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,7 +38,7 @@ func TestPages_DeliverWholePages(t *testing.T) {
 	}
 	require.Equal(t, 6, progress.Report().Delivered)
 	var rest []string
-	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: progress.Checkpoint()})) {
+	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, from(progress.Checkpoint())) {
 		require.NoError(t, err)
 		rest = append(rest, list.Name)
 	}
@@ -70,9 +70,7 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 			for page, err := range client.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, opts...) {
 				require.NoError(t, err)
 				number++
-				require.Equal(t, "lists", page.Rate.Surface)
-				require.Equal(t, 120, page.Rate.Limit)
-				require.Equal(t, 100+number, page.Rate.Remaining)
+				require.Equal(t, []any{"lists", 120, 100 + number}, []any{page.Rate.Surface, page.Rate.Limit, page.Rate.Remaining})
 				require.False(t, page.Rate.At.Before(begin))
 				require.Equal(t, 30*time.Second, page.Rate.ResetAt.Sub(page.Rate.At))
 				require.Equal(t, map[int]string{2: "req-1"}[number], page.RequestID)
@@ -84,27 +82,11 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 
 // So does every other kind of page.
 func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
-	for name, read := range map[string]func(context.Context, *prospectkit.Client) (prospectkit.RateLimit, string){
-		"rows": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
-			page, err := c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{})
-			require.NoError(t, err)
-			return page.Rate, page.RequestID
-		},
-		"an undocumented listing": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
-			page, err := c.Agents.Page(ctx)
-			require.NoError(t, err)
-			return page.Rate, page.RequestID
-		},
-		"a search": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
-			page, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
-			require.NoError(t, err)
-			return page.Rate, page.RequestID
-		},
-		"activities": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
-			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID)
-			require.NoError(t, err)
-			return page.Rate, page.RequestID
-		},
+	for name, read := range map[string]tests.AnyCall{
+		"rows":                    tests.WithTwo((*prospectkit.ListsService).RowsPage, tests.ListID, prospectkit.RowsParams{}),
+		"an undocumented listing": tests.Plain((*prospectkit.AgentsService).Page),
+		"a search":                tests.With((*search).ProspectsPage, tests.Everything),
+		"activities":              tests.With((*contacts).ActivitiesPage, tests.ContactID),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			for _, headers := range [][]string{{"RateLimit-Limit", "7", "RateLimit-Remaining", "5"}, tests.Bare} {
@@ -116,8 +98,11 @@ func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
 					return tests.Respond(200, `{"data":[{"id":"x"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1},
 						"agents":[{"id":"x"}],"profiles":[{"firstName":"Ada"}],"activities":[{}]}`, headers...), nil
 				}))
-				rate, id := read(t.Context(), client)
-				require.Equal(t, "req-1", id, name)
+				page, err := read(t.Context(), client)
+				require.NoError(t, err)
+				of := reflect.ValueOf(page).Elem()
+				rate := of.FieldByName("Rate").Interface().(prospectkit.RateLimit)
+				require.Equal(t, "req-1", of.FieldByName("RequestID").String(), name)
 				if headers[1] == "" {
 					require.Zero(t, rate, name)
 					continue
@@ -125,5 +110,29 @@ func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
 				require.Equal(t, "7 5", strconv.Itoa(rate.Limit)+" "+strconv.Itoa(rate.Remaining), name)
 			}
 		})
+	}
+}
+
+// Null in place of an array is an empty one, unless the totals promise records. A null element is no record.
+func TestPages_Null(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"data":null,"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`:      "",
+		`{"data":null,"pagination":{"pageNum":1}}`:                                      "",
+		`{"data":null,"pagination":{"pageNum":1,"totalPages":1,"totalRecords":3}}`:      "the page has no data",
+		`{"data":[{"id":"a"},null],"pagination":{"pageNum":1,"totalPages":1}}`:          "a row is not an object",
+		`{"data": [ null ],"pagination":{"pageNum":1,"totalPages":1}}`:                  "a row is not an object",
+		`{"data":[{"id":"a","tags":[null]}],"pagination":{"pageNum":1,"totalPages":1}}`: "",
+	} {
+		lists := tests.NewClient(t, tests.Always(200, body), noRetry).Lists
+		for name, err := range map[string]error{
+			"rows":  tests.Discard(lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})),
+			"typed": tests.Exhaust(prospectkit.RowsOf[struct{ ID string }](t.Context(), lists, tests.ListID, prospectkit.RowsParams{})),
+		} {
+			if want == "" {
+				require.NoError(t, err, "%s: %s", name, body)
+			} else {
+				require.ErrorContains(t, err, want, "%s: %s", name, body)
+			}
+		}
 	}
 }

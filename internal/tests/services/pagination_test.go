@@ -68,7 +68,6 @@ func contract(t *testing.T, test func(t *testing.T, pager pagerFunc, byPage bool
 	t.Helper()
 	for name, pager := range pagers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { test(t, pager, name == "Pages" || name == "RowsPages") })
 		})
 	}
@@ -110,7 +109,6 @@ func missing[T any](t *testing.T, records int, seq iter.Seq2[T, error]) iter.Seq
 }
 
 func TestPager_IsLazyAndStartsAfresh(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := tests.ShelfOf("abcde")
 		seq := pager(t.Context(), tests.NewClient(t, s), extent{limit: 2})
@@ -127,7 +125,6 @@ func TestPager_IsLazyAndStartsAfresh(t *testing.T) {
 }
 
 func TestPager_StartsAtPageNum(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := tests.ShelfOf("abcde")
 		elements := 3
@@ -140,7 +137,6 @@ func TestPager_StartsAtPageNum(t *testing.T) {
 }
 
 func TestPager_ErrorComesOnceAndLast(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := tests.ShelfOf("abcdef")
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -171,7 +167,6 @@ func TestPager_ErrorComesOnceAndLast(t *testing.T) {
 }
 
 func TestPager_Break(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := tests.ShelfOf("abcdef")
 		for _, err := range pager(t.Context(), tests.NewClient(t, s), extent{limit: 2}) {
@@ -183,7 +178,6 @@ func TestPager_Break(t *testing.T) {
 }
 
 func TestPager_Cancelled(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := tests.ShelfOf("abcdef")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -199,7 +193,6 @@ func TestPager_Cancelled(t *testing.T) {
 }
 
 func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
-	t.Parallel()
 	var track *prospectkit.Progress
 	for want, w := range map[string]struct {
 		extent
@@ -213,7 +206,6 @@ func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
 		"ResumeFrom got ":      {extent{}, []prospectkit.PageOption{prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: "x"})}},
 	} {
 		t.Run(want, func(t *testing.T) {
-			t.Parallel()
 			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 				s := tests.ShelfOf("ab")
 				var got error
@@ -230,7 +222,6 @@ func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
 }
 
 func TestPager_InfoIsOfTheLastPage(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		s := tests.ShelfOf("abcde")
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -265,10 +256,8 @@ var endCases = []struct {
 }
 
 func TestPager_End(t *testing.T) {
-	t.Parallel()
 	for _, tc := range endCases {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
 			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 				requests := 0
 				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -290,7 +279,6 @@ func TestPager_End(t *testing.T) {
 }
 
 func TestPager_PastTheEnd(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
 		s := tests.ShelfOf("abc")
 		elements := count(t, pager(t.Context(), tests.NewClient(t, s), extent{limit: 2, pageNum: 9}))
@@ -305,7 +293,6 @@ func TestPager_PastTheEnd(t *testing.T) {
 
 // A service that returns another page than requested would make a loop of the walk.
 func TestPager_WrongPage(t *testing.T) {
-	t.Parallel()
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 		client := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":3,"totalRecords":3}}`))
 		var got []error
@@ -323,7 +310,6 @@ func TestPager_WrongPage(t *testing.T) {
 
 // What the caller hands in stays as it is.
 func TestPager_LeavesParamsAlone(t *testing.T) {
-	t.Parallel()
 	params := func() prospectkit.RowsParams {
 		return prospectkit.RowsParams{
 			SortBy: "address.city", Descending: true,
@@ -342,7 +328,6 @@ func TestPager_LeavesParamsAlone(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	t.Parallel()
 	s := tests.ShelfOf("abcde")
 	lists := tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2})
 	for limit, pages := range map[int][]int{1: {1}, 2: {1}, 3: {1, 2}, 5: {1, 2, 3}, 6: {1, 2, 3}} {
