@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"strings"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/internal/op"
 )
 
 const help = `It only reads. It changes nothing, spends no credits and sends no message. It shows
@@ -71,15 +71,11 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	}
 	ctx, cancel := c.Bounded(ctx)
 	defer cancel()
-	cfg := Config{
-		BaseURL: baseURL, Token: token, Transport: NewTransport(), Routes: c.routes, Write: c.write,
-		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
-	}
-	run, err := Start(cfg)
+	run, err := Start(baseURL, token, NewTransport(), c.routes)
 	if err != nil {
-		return 0, service.Explain(err)
+		return 0, err
 	}
-	stop := cli.Progress(std.Err, func() string { return fmt.Sprintf("%d of about %d requests%s", run.Sent(), len(run.asks), c.Waiting()) })
+	stop := cli.Progress(std.Err, func() string { return fmt.Sprintf("%d of about %d requests", run.Sent(), len(plan)) })
 	ended := run.Ask(ctx)
 	var made []string
 	if c.write && ended == nil {
@@ -88,7 +84,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 		made, ended = run.Write(ctx, keeps)
 	}
 	stop()
-	if ended != nil && ctx.Err() == nil && len(made) == 0 || ended != nil && !run.found() {
+	if ended != nil && (ctx.Err() == nil && len(made) == 0 || !run.found()) {
 		return 0, service.Explain(ended)
 	}
 	report := run.Report()
@@ -112,33 +108,36 @@ func (r *Report) WriteText(w io.Writer, sent int, made []string) error {
 	}
 	fmt.Fprintf(&b, "%d requests were sent, %s\n\nDiffers from what is documented or assumed: %d\n", sent, what, len(r.Differs))
 	for _, d := range r.Differs {
-		fmt.Fprintf(&b, "  %-26s %-10s  %s\n", d.About, d.Source, d.Difference)
+		basis := "documented"
+		if o, ok := op.ByName(d.Operation); ok && o.Shape != op.Typed { // what differs from the rest was assumed
+			basis = choose(o.Shape == op.Raw, "assumed", "in part")
+		}
+		fmt.Fprintf(&b, "  %-26s %-10s  %-6s  %s\n", d.Operation, basis, d.What, d.Detail)
 	}
 	fmt.Fprintf(&b, "\nCould not tell: %d\n", len(r.Untold))
 	for _, u := range r.Untold {
-		fmt.Fprintf(&b, "  %-26s %s\n", u.About, strings.TrimSuffix(u.Why+" ("+u.Looked+")", " ()"))
+		fmt.Fprintf(&b, "  %-26s %s%s\n", u.Operation, u.Why, u.Looked)
 	}
 	for i, l := range r.Learnt {
 		if i == 0 {
 			b.WriteString("\nWhat the client takes for granted about writes\n")
 		}
-		fmt.Fprintf(&b, "  %-42s %s\n  %42s   %s: %s\n", l.About, strings.TrimSuffix(l.Found+" ("+l.Measured+")", " ()"), "", map[bool]string{true: "fits", false: "DOES NOT FIT"}[l.Fits], l.Code)
+		fmt.Fprintf(&b, "  %-42s %s%s\n  %42s   %s: %s\n", l.About, l.Found, l.Measured, "", choose(l.Fits, "fits", "DOES NOT FIT"), l.Code)
 	}
 	b.WriteString("\nNot checked: what spends credits or sends messages, and what needs several keys or a full rate limit.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// writePlan lists the requests that a run sends.
+// writePlan lists the requests that a run sends, and which errors are expected.
 func writePlan(w io.Writer) error {
 	var b strings.Builder
-	asks := plan()
-	fmt.Fprintf(&b, "%d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(asks))
+	fmt.Fprintf(&b, "%d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(plan))
 	b.WriteString("Ids come from what was read before. A request without its id is left out.\n\n")
-	for _, a := range asks {
+	for i, a := range plan {
 		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(cmp.Or(a.op.Path, "(path undocumented: -route)")+"?"+a.query, "?"), a.name)
-		if a.fails.status != 0 {
-			fmt.Fprintf(&b, "; expected: %d %s", a.fails.status, a.fails.code)
+		if e := rehearse().first(i); e.failed() {
+			fmt.Fprintf(&b, "; expected: %v", e)
 		}
 		b.WriteByte('\n')
 	}

@@ -21,8 +21,7 @@ import (
 // write runs with -write, and returns what was learnt.
 func write(t *testing.T, sb *sandbox.Sandbox, transport http.RoundTripper) (learnt map[string]firstcontact.Learnt, made []string) {
 	t.Helper()
-	cfg := firstcontact.Config{BaseURL: sb.BaseURL(), Token: sb.Token(), Transport: transport, Write: true}
-	run, err := firstcontact.Start(cfg)
+	run, err := firstcontact.Start(sb.BaseURL(), sb.Token(), transport, nil)
 	require.NoError(t, err)
 	require.NoError(t, run.Ask(t.Context()))
 	before := len(sb.Lists())
@@ -93,21 +92,17 @@ func (d *differing) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	change := plant{
-		response: func(_ string, resp *http.Response) {
-			resp.Header = resp.Header.Clone()
-			if r.Method == http.MethodPost {
-				resp.Header.Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
-			}
-			if resp.StatusCode == http.StatusConflict {
-				for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-					resp.Header.Del(name)
-				}
-			}
-		},
-	}
+	change := plant{after: func(resp *reply) {
+		if r.Method == http.MethodPost {
+			resp.header.Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		}
+		if resp.status == http.StatusConflict {
+			unrated(resp.header)
+		}
+	}}
+	hidden := plant{after: on(lists, top(put("data", []any{})))}
 	if strings.HasPrefix(r.URL.Query().Get("search"), "prospectkit check ") && time.Since(time.Unix(0, d.since.Load())) < 15*time.Second {
-		change.body = on("/business/lists", put("data", []any{}))
+		return changed{d.next, []plant{change, hidden}}.RoundTrip(r)
 	}
 	return changed{d.next, []plant{change}}.RoundTrip(r)
 }

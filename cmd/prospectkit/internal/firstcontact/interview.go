@@ -1,0 +1,245 @@
+package firstcontact
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/waits"
+)
+
+// MaxWaits bounds what a run waits for rate limits, all together. What would take longer is not asked.
+const MaxWaits = 4 * time.Minute
+
+// interview asks one service, and keeps what it responds. It sends without the client of this module, which would correct what differs.
+type interview struct {
+	base, token string
+	transport   http.RoundTripper
+	routes      map[string]string // paths of operations, by name
+	most        int               // how many of several, such as agents, are asked about
+
+	ids    map[string][]string // by kind
+	got    [][]*exchange       // for each ask of the plan
+	why    []string            // there is none
+	log    []*exchange         // also those after which it was asked again
+	sent   atomic.Int32        // also what got no response
+	waited time.Duration
+}
+
+func newInterview(base, token string, transport http.RoundTripper, routes map[string]string, most int) *interview {
+	return &interview{
+		base: strings.TrimSuffix(base, "/"), token: token, transport: transport, routes: routes, most: most,
+		ids: map[string][]string{}, got: make([][]*exchange, len(plan)), why: make([]string, len(plan)),
+	}
+}
+
+// ask asks one question of the plan.
+func (v *interview) ask(ctx context.Context, i int) (err error) {
+	a := plan[i]
+	id, given := strings.CutPrefix(a.id, "=")
+	ids := v.ids[a.id]
+	if given || a.id == "" {
+		ids = []string{id}
+	}
+	v.why[i] = "no id of " + a.id + " is known"
+	for _, id := range ids[:min(len(ids), v.most)] {
+		path, ok := op.Expand("", cmp.Or(v.routes[a.op.Name], a.op.Path), strings.Fields(id)...)
+		if !ok {
+			v.why[i] = "its path is undocumented: -route sets it"
+			return nil
+		}
+		var e *exchange
+		if e, err = v.insist(ctx, path+"?"+a.query, !a.noKey); e == nil {
+			v.why[i] = "no response: " + err.Error()
+			continue
+		}
+		v.got[i] = append(v.got[i], e)
+		if e.succeeded() {
+			v.harvest(a.op, e.page)
+		}
+	}
+	return err
+}
+
+// insist asks up to three times if a failure may pass, and returns the last response.
+func (v *interview) insist(ctx context.Context, path string, key bool) (kept *exchange, err error) {
+	for range 3 {
+		e, failed := v.send(ctx, v.transport, http.MethodGet, path, nil, key)
+		if err = failed; err != nil {
+			continue
+		}
+		kept, v.log = e, append(v.log, e)
+		if e.status < 500 && !e.is(429) {
+			break
+		}
+		if wait, _ := e.retryAfter(); e.is(429) {
+			if v.waited += wait; v.waited > MaxWaits || waits.Sleep(ctx, wait) != nil {
+				break
+			}
+		}
+	}
+	return kept, err
+}
+
+// send sends one request once, and follows no redirect.
+func (v *interview) send(ctx context.Context, transport http.RoundTripper, method, path string, body []byte, key bool) (*exchange, error) {
+	req, err := http.NewRequestWithContext(ctx, method, v.base+strings.TrimSuffix(path, "?"), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.GetBody = nil // net/http must not repeat it
+	req.Header.Set("User-Agent", "prospectkit-check")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if key {
+		req.SetBasicAuth(v.token, "")
+	}
+	v.sent.Add(1)
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	defer resp.Body.Close()
+	const longest = 32 << 20
+	text, err := io.ReadAll(io.LimitReader(resp.Body, longest))
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	secret := redact.Secrets{}.Key(v.token)
+	return newExchange(resp.StatusCode, secret.Header(resp.Header, text), secret.Hide(string(text))), nil
+}
+
+// harvest keeps the ids that later asks need. Of lists, those with the most rows come first.
+func (v *interview) harvest(o *op.Op, p page) {
+	family, _, _ := strings.Cut(o.Name, ".")
+	found := map[string][]string{}
+	all := p.items()
+	slices.SortStableFunc(all, func(a, b item) int {
+		return cmp.Compare(b.ContactsCount+b.CompaniesCount, a.ContactsCount+a.CompaniesCount)
+	})
+	for _, i := range all {
+		kinds := []string{family}
+		switch {
+		case o == op.ListsList:
+			kinds = []string{"list", i.EntityType}
+		case p.EntityType == "contactList":
+			kinds = []string{"contact"}
+		}
+		for _, kind := range kinds {
+			if i.ID != "" {
+				found[kind] = append(found[kind], i.ID)
+			}
+		}
+	}
+	maps.Copy(found, v.ids)
+	v.ids = found
+}
+
+// first is the response to an ask, or nil.
+func (v *interview) first(i int) *exchange {
+	if len(v.got[i]) == 0 {
+		return nil
+	}
+	return v.got[i][0]
+}
+
+// exchange is a response, in which the key is hidden.
+type exchange struct {
+	status int
+	header http.Header
+	form   string // what the body is
+	value  any    // if that is JSON
+	page   page
+}
+
+// page is what a response says, where it has the documented form.
+type page struct {
+	EntityType                                      string
+	Pagination                                      struct{ PageNum, TotalPages, TotalRecords int64 } // -1 if missing
+	Error                                           struct{ Code, Param string }
+	List                                            item
+	Data, Folders, Agents, Campaigns, KnowledgeHubs []item
+}
+
+type item struct {
+	ID, Name, FirstName, EntityType, Type, CreatedAt string
+	ContactsCount, CompaniesCount                    int64
+}
+
+func (p *page) items() []item {
+	return slices.Concat(p.Data, p.Folders, p.Agents, p.Campaigns, p.KnowledgeHubs)
+}
+
+const asJSON = "application/json"
+
+func newExchange(status int, header http.Header, body string) *exchange {
+	e := &exchange{status: status, header: header, form: asJSON}
+	text, marked := strings.CutPrefix(body, "\ufeff") // which some programs write before a text
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+	switch {
+	case strings.TrimSpace(body) == "":
+		e.form = "empty"
+	case d.Decode(&e.value) != nil || d.More():
+		e.form, e.value = "no JSON", nil
+	case marked:
+		e.form = "JSON with a byte order mark"
+	case !strings.EqualFold(strings.TrimSpace(media), asJSON):
+		e.form = "of another Content-Type"
+	}
+	e.page.Pagination.PageNum, e.page.Pagination.TotalPages, e.page.Pagination.TotalRecords = -1, -1, -1
+	_ = json.Unmarshal([]byte(text), &e.page) // what has another form is left out
+	return e
+}
+
+func (e *exchange) String() string {
+	return strings.TrimSpace(fmt.Sprint(e.status, " ", e.code()))
+}
+func (e *exchange) is(status int) bool { return e != nil && e.status == status }
+func (e *exchange) succeeded() bool    { return e != nil && e.status >= 200 && e.status < 300 }
+func (e *exchange) failed() bool {
+	return e != nil && e.status >= 400 && e.status < 500 && e.status != 429
+}
+
+// code is the code of an error, and param its parameter, if they look like names.
+func (e *exchange) code() string {
+	if e == nil || !isName(e.page.Error.Code) {
+		return ""
+	}
+	return e.page.Error.Code
+}
+
+// leadsNowhere reports whether a response says that there is no such path.
+func (e *exchange) leadsNowhere() bool {
+	return (e.is(404) || e.is(405) || e.is(410)) && (e.code() == "ENDPOINT_NOT_FOUND" || e.code() == "")
+}
+
+// retryAfter is how long it says to wait, and what is wrong with how it says so.
+func (e *exchange) retryAfter() (wait time.Duration, problem string) {
+	value := e.header.Get("Retry-After")
+	seconds, noSeconds := strconv.ParseUint(value, 10, 31)
+	date, noDate := http.ParseTime(value)
+	switch {
+	case value == "":
+		return time.Second, "is missing from a 429"
+	case noSeconds == nil:
+		return time.Duration(seconds) * time.Second, ""
+	case noDate == nil:
+		return max(0, time.Until(date)), "is a date instead of seconds"
+	}
+	return time.Second, "is neither seconds nor a date"
+}
