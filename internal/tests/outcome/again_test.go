@@ -19,6 +19,21 @@ import (
 // resolving is a Resolve, of an error or of a ticket.
 type resolving func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error)
 
+// ofTicket resolves a ticket.
+func ofTicket(c *prospectkit.Client, ticket journal.Ticket) resolving {
+	return func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+		return c.Resolve(ctx, ticket, opts...)
+	}
+}
+
+// resolved is what a Resolve finds.
+func resolved(t *testing.T, resolve resolving, opts ...prospectkit.CallOption) *prospectkit.Resolution {
+	t.Helper()
+	r, err := resolve(t.Context(), opts...)
+	require.NoError(t, err)
+	return r
+}
+
 // untilPerson resolves until Again is zero, each time within a limit.
 func untilPerson(t *testing.T, resolve resolving, limit time.Duration) (last *prospectkit.Resolution, looks int) {
 	t.Helper()
@@ -39,7 +54,7 @@ func untilPerson(t *testing.T, resolve resolving, limit time.Duration) (last *pr
 }
 
 // each resolves an error of this process, and its ticket in another one.
-func each(t *testing.T, rt http.RoundTripper, call func(*testing.T, *prospectkit.Client) error, test func(t *testing.T, client *prospectkit.Client, r resolving, sent time.Time)) {
+func each(t *testing.T, rt http.RoundTripper, call lostCall, test func(t *testing.T, client *prospectkit.Client, r resolving, sent time.Time)) {
 	t.Helper()
 	for _, name := range []string{"error", "ticket", "ticket without a clock"} {
 		tests.InTime(t, name, func(t *testing.T) {
@@ -48,7 +63,7 @@ func each(t *testing.T, rt http.RoundTripper, call func(*testing.T, *prospectkit
 			if name != "ticket without a clock" {
 				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 			}
-			unknown := tests.AsUnknown(t, call(t, client))
+			unknown := tests.AsUnknown(t, call(t.Context(), client))
 			resolve := resolving(unknown.Resolve)
 			if name != "error" {
 				client = tests.NewClient(t, rt, journaled)
@@ -83,11 +98,6 @@ func noLists() string {
 	return `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
 }
 
-func approveOne(t *testing.T, c *prospectkit.Client) error {
-	t.Helper()
-	return tests.Discard(c.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID))
-}
-
 // An approval may become active late, so another read may tell, for 15 minutes. Then a person has to look. The pauses grow.
 func TestAgain_AnApprovalThatNeverShows(t *testing.T) {
 	for _, status := range []string{"draft", "stopped", "warming-up"} {
@@ -110,10 +120,9 @@ func TestAgain_AnApprovalThatShowsLate(t *testing.T) {
 			}
 			return campaignIs("active")()
 		}
-		call := func(t *testing.T, c *prospectkit.Client) error {
-			t.Helper()
+		call := func(ctx context.Context, c *prospectkit.Client) error {
 			active = time.Now().Add(after)
-			return approveOne(t, c)
+			return approveOne(ctx, c)
 		}
 		each(t, reading(page), call, func(t *testing.T, _ *prospectkit.Client, resolve resolving, _ time.Time) {
 			r, _ := untilPerson(t, resolve, time.Hour)
@@ -146,38 +155,38 @@ func TestAgain_ACache(t *testing.T) {
 	})
 }
 
-// Waiting brings nothing that a look can prove now: a person has to look at once.
+// Waiting brings nothing that a look can prove now, or that no read shows: a person has to look at once. What no read shows is not read.
 func TestAgain_IsZeroWhereWaitingDoesNotHelp(t *testing.T) {
 	for name, test := range map[string]struct {
-		page string
-		call func(*testing.T, *prospectkit.Client) error
+		page string // none: nothing is read
+		call lostCall
+		note string
 	}{
-		"no status":      {campaignIs("")(), approveOne},
-		"left the draft": {`{"agents":[{"id":"` + tests.AgentID + `","name":"Funding","type":"web-monitor","status":"active"}]}`, func(t *testing.T, c *prospectkit.Client) error { t.Helper(); return createDraft(t.Context(), c.Agents) }},
-		"no read shows it": {"", func(t *testing.T, c *prospectkit.Client) error {
-			t.Helper()
-			return tests.Discard(c.Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": 1}))
-		}},
+		"no status":      {campaignIs("")(), approveOne, ""},
+		"left the draft": {`{"agents":[{"id":"` + tests.AgentID + `","name":"Funding","type":"web-monitor","status":"active"}]}`, createDraft, ""},
+		"a configuration": {"", func(ctx context.Context, c *prospectkit.Client) error {
+			return tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, prospectkit.Fields{"x": 1}))
+		}, "the configuration of a draft is undocumented"},
+		"a push": {"", func(ctx context.Context, c *prospectkit.Client) error {
+			return tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: "crm-a", All: true}))
+		}, "look in the CRM"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		tests.InTime(t, name, func(t *testing.T) {
 			rt := reading(func() string { return test.page })
-			if name == "no read shows it" {
-				rt = tests.CutOff
+			if test.page == "" {
+				rt = tests.Stage(t, tests.CutOff).RoundTrip
 			}
-			synctest.Test(t, func(t *testing.T) {
-				client := tests.NewClient(t, rt, prospectkit.WithJournal(journal.NewMemory("acme")))
-				unknown := tests.AsUnknown(t, test.call(t, client))
-				began := time.Now()
-				for _, resolve := range []resolving{unknown.Resolve, func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
-					return client.Resolve(ctx, tests.Written(t, unknown.Ticket()))
-				}} {
-					r, err := resolve(t.Context())
-					require.NoError(t, err)
-					require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
-					require.Zero(t, r.Again, r.Note)
-					require.Zero(t, time.Since(began))
-				}
-			})
+			client := tests.NewClient(t, rt, prospectkit.WithJournal(journal.NewMemory("acme")))
+			unknown := tests.AsUnknown(t, test.call(t.Context(), client))
+			began := time.Now()
+			for _, resolve := range []resolving{unknown.Resolve, ofTicket(client, tests.Written(t, unknown.Ticket()))} {
+				r := resolved(t, resolve)
+				require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+				require.Contains(t, r.Note, test.note)
+				require.Zero(t, r.Again, r.Note)
+				require.Zero(t, time.Since(began))
+				require.True(t, r.Object == nil || test.page != "")
+			}
 		})
 	}
 }
@@ -187,8 +196,7 @@ func TestAgain_ANearNameAndThenItsOwn(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(4 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "q1", EntityType: sandbox.ContactList}) })
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		r := resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 		list, ok := r.Object.(*prospectkit.List)
 		require.True(t, ok)
@@ -201,21 +209,18 @@ func TestAgain_IsWhenItIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := "draft"
 		client, ticket, reads := doubtful(t, &status)
-		r, err := client.Resolve(t.Context(), ticket)
-		require.NoError(t, err)
+		r := resolved(t, ofTicket(client, ticket))
 		for !r.Again.IsZero() {
 			again, before := r.Again, reads()
 			for time.Until(again) > time.Second {
 				time.Sleep(time.Second)
-				r, err = client.Resolve(t.Context(), ticket)
-				require.NoError(t, err)
+				r = resolved(t, ofTicket(client, ticket))
 				require.Equal(t, again, r.Again)
 				require.Contains(t, r.Note, "read at 2000-01-01T00:")
 			}
 			require.Equal(t, before, reads())
 			time.Sleep(time.Until(again))
-			r, err = client.Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			r = resolved(t, ofTicket(client, ticket))
 			require.Greater(t, reads(), before)
 		}
 		require.Equal(t, 15*time.Minute, time.Since(ticket.LastSent).Round(time.Minute))

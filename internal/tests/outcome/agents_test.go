@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,76 +13,77 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-type agentCall func(context.Context, *prospectkit.AgentsService) error
+// lostCall is a call whose response is lost.
+type lostCall = func(ctx context.Context, c *prospectkit.Client) error
 
-func createDraft(ctx context.Context, a *prospectkit.AgentsService) error {
-	return tests.Discard(a.Create(ctx, tests.Monitor()))
+func create(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Lists.Create(ctx, tests.Q1))
+}
+
+func approveOne(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID))
+}
+
+func createDraft(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Agents.Create(ctx, tests.Monitor()))
 }
 
 var longName = strings.Repeat("Funding rounds in Berlin ", 4)
 
-func createLong(ctx context.Context, a *prospectkit.AgentsService) error {
-	return tests.Discard(a.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = longName })))
+func createLong(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = longName })))
 }
 
-func createStarted(ctx context.Context, a *prospectkit.AgentsService) error {
-	return tests.Discard(a.Create(ctx, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })))
+func createStarted(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Agents.Create(ctx, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })))
 }
 
-func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	return tests.Discard(a.Activate(ctx, tests.AgentID))
+func activateOne(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Agents.Activate(ctx, tests.AgentID))
 }
 
-func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	return tests.Discard(a.Pause(ctx, tests.AgentID))
+func pauseOne(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Agents.Pause(ctx, tests.AgentID))
 }
 
+// What a read shows of the agent decides. The error resolves it, and its ticket in another process, with the same result.
 func TestResolve_AgentCalls(t *testing.T) {
 	for _, test := range lostCalls {
 		tests.InTime(t, test.name, func(t *testing.T) {
-			lost := false
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			lost := 0
+			service := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodPost {
-					require.False(t, lost, "a write is sent once")
-					lost = true
-					return nil, errors.New("cut")
+					lost++
 				}
-				return test.reads(r)
-			}))
-			err := test.call(t.Context(), client.Agents)
+				return tests.LosesWrites(withDate{base: test.reads}.RoundTrip)(r)
+			})
+			client := tests.NewClient(t, service, tests.Journaled())
+			_ = tests.Discard(client.Agents.Page(t.Context())) // it hears the clock
+			err := test.call(t.Context(), client)
 			tests.RequireUnknown(t, err)
 			unknown := tests.AsUnknown(t, err)
+			ticket := tests.Written(t, unknown.Ticket())
 			began := time.Now()
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			r := resolved(t, unknown.Resolve)
 			require.Equal(t, test.verdict, r.Outcome)
 			require.Contains(t, r.Note, test.note)
 			_, found := r.Object.(*prospectkit.Agent)
 			require.Equal(t, test.found, found)
 			require.Equal(t, test.took, time.Since(began))
+			there := resolved(t, ofTicket(tests.NewClient(t, service, tests.Journaled()), ticket))
+			require.Equal(t, r.Outcome, there.Outcome)
+			require.Equal(t, r.Object, there.Object)
+			require.Zero(t, there.Again, there)
+			require.Equal(t, 1, lost, "a write is sent once")
 		})
 	}
 }
 
 func TestResolve_AmbiguousAgentNames(t *testing.T) {
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodPost {
-			return tests.CutOff(r)
-		}
-		return tests.Always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)(r)
-	}))
+	client := tests.NewClient(t, tests.LosesWrites(tests.Always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)))
 	_, err := client.Agents.Create(t.Context(), tests.Monitor())
 	unknown := tests.AsUnknown(t, err)
 	require.ErrorIs(t, tests.Discard(unknown.Resolve(t.Context())), prospectkit.CodeListNameAmbiguous)
-}
-
-func TestResolve_AdjustedAgents(t *testing.T) {
-	_, err := tests.NewClient(t, tests.Stage(t, tests.CutOff)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": 1})
-	unknown := tests.AsUnknown(t, err)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
-	require.Contains(t, r.Note, "the configuration of a draft is undocumented")
 }
 
 var namelessAgents = tests.Always(200, `{"agents":[{"id":"`+tests.AgentID+`","status":"active"}]}`)
@@ -94,7 +94,7 @@ var startedDraft = tests.Always(200, `{"agent":{"id":"`+tests.AgentID+`","status
 // lostCalls are calls without a response, and what is made of the state that is read afterwards.
 var lostCalls = []struct {
 	name    string
-	call    agentCall
+	call    lostCall
 	reads   tests.RoundTrip
 	verdict prospectkit.Outcome
 	note    string // a part of it

@@ -25,17 +25,6 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// Whenever one looks, a list that the call made is not too old for it.
-func TestResolve_LongAfterTheCall(t *testing.T) {
-	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
-		time.Sleep(time.Hour)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
-	})
-}
-
 // withDate shifts the Date of every response, as an edge with a clock of its own does, or drops it.
 type withDate struct {
 	base  http.RoundTripper
@@ -102,8 +91,7 @@ func TestTicket_AWrongDate(t *testing.T) {
 					first := tests.SandboxClient(t, sb, prospectkit.WithTransport(through))
 					require.NoError(t, tests.Discard(first.Account.Me(t.Context())))
 					ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, first, tests.Q1)).Ticket())
-					r, err := tests.SandboxClient(t, sb, prospectkit.WithTransport(through)).Resolve(t.Context(), ticket)
-					require.NoError(t, err)
+					r := resolved(t, ofTicket(tests.SandboxClient(t, sb, prospectkit.WithTransport(through)), ticket))
 					want := prospectkit.OutcomeApplied
 					if name == "at the look" && slices.Contains(header, "Age") {
 						want = prospectkit.OutcomeUnknown
@@ -138,12 +126,7 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 		"a cached success":       {at(200, tests.OneUser, "Age", "2"), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.CutOff(r)
-				}
-				return c.sends(r)
-			}), tests.OneAttempt)
+			client := tests.NewClient(t, tests.LosesWrites(c.sends), tests.OneAttempt)
 			_ = tests.Discard(client.Account.Me(t.Context()))
 			unknown := tests.AsUnknown(t, tests.Create(t, client, tests.Q1)())
 			require.Equal(t, c.hears, unknown.Ticket().ServiceAhead != nil, name)
@@ -203,8 +186,7 @@ func TestResolve_ALookThatEndsLater(t *testing.T) {
 			}
 			time.AfterFunc(undone, func() { sb.Do(func(tx *sandbox.Tx) { tx.DeleteList(sb.Lists()[0].ID) }) })
 			synctest.Wait()
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			r := resolved(t, unknown.Resolve)
 			require.Equal(t, want, r.Outcome, r.Note)
 			require.Zero(t, r.Again, "a person has to look")
 		})
@@ -216,15 +198,13 @@ func TestResolve_WithAnInstantAhead(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
 		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		r := resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 
 		unknown = outcomeUnknownAgain(t, sb, client)
 		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
 		began := time.Now()
-		r, err = unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		r = resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "nobody knows how long ago it was")
 		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
 	})
@@ -280,8 +260,7 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 			if name == "once" {
 				require.Equal(t, sent, stored[name].LastSent.Local(), "it was stored again")
 			}
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			r := resolved(t, unknown.Resolve)
 			require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
 			require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
 		})
@@ -388,8 +367,7 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 		for ticket, err := range j.InDoubt(t.Context()) {
 			require.NoError(t, err)
-			r, err := client.Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			r := resolved(t, ofTicket(client, ticket))
 			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 		}
 	})
@@ -463,8 +441,7 @@ func TestResolve_WhatATransportKeeps(t *testing.T) {
 		ctx := tests.Within(t, time.Second)
 		_, err = client.Lists.Create(ctx, tests.Q1)
 		unknown := tests.AsUnknown(t, err)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		r := resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, r.Note)
 		require.True(t, r.Again.After(time.Now()), "it may come")
 		time.Sleep(time.Minute)
@@ -494,8 +471,7 @@ func TestResolve_AfterASlowConnection(t *testing.T) {
 		}
 		_, err := m.Client(t).Agents.Activate(t.Context(), tests.AgentID)
 		unknown := tests.AsUnknown(t, err)
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
+		r := resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 	})
 }

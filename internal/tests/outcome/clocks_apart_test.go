@@ -67,12 +67,10 @@ func TestResolve_TheGatewaysDate(t *testing.T) {
 				name := fmt.Sprintf("%s, %t", off, learned)
 				unknown := lost(t, sb, sandbox.DropAfter(), client, "Q1")
 				elsewhere := tests.Written(t, unknown.Ticket())
-				r, err := unknown.Resolve(t.Context())
-				require.NoError(t, err)
+				r := resolved(t, unknown.Resolve)
 				require.NotEqual(t, prospectkit.OutcomeNotApplied, r.Outcome, "%s: %s", name, r.Note)
 				require.Equal(t, learned || off == 3*time.Minute, r.Outcome == prospectkit.OutcomeApplied, "%s: %s", name, r.Note)
-				r, err = tests.SandboxClient(t, sb, prospectkit.WithTransport(offset(sb, off))).Resolve(t.Context(), elsewhere)
-				require.NoError(t, err)
+				r = resolved(t, ofTicket(tests.SandboxClient(t, sb, prospectkit.WithTransport(offset(sb, off))), elsewhere))
 				require.NotEqual(t, prospectkit.OutcomeNotApplied, r.Outcome, "%s: %s", name, r.Note)
 
 				sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
@@ -124,8 +122,7 @@ func TestAgeOfASlowResponse(t *testing.T) {
 			require.Equal(t, tc.want, r.Outcome == prospectkit.OutcomeNotApplied, "%s: %s", name, r.Note)
 
 			ticket := tests.Written(t, lost(t, sb, sandbox.DropBefore(), client, "Q3").Ticket())
-			r, err = tests.SandboxClient(t, sb, prospectkit.WithTransport(aged(sb, tc.took, tc.age))).Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			r = resolved(t, ofTicket(tests.SandboxClient(t, sb, prospectkit.WithTransport(aged(sb, tc.took, tc.age))), ticket))
 			require.Equal(t, tc.want, r.Outcome == prospectkit.OutcomeNotApplied, "%s, elsewhere: %s", name, r.Note)
 
 			review, err := client.Campaigns.Review(t.Context(), tests.CampaignID)
@@ -142,16 +139,10 @@ func TestOutcome_ListWithoutADate(t *testing.T) {
 		``: prospectkit.OutcomeUnknown, `,"createdAt":null`: prospectkit.OutcomeUnknown, `,"createdAt":"1999-01-01T00:00:00Z"`: prospectkit.OutcomeNotApplied,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.CutOff(r)
-				}
-				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"Spring","entityType":"contactList"`+created+`}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
-			}))
+			client := tests.NewClient(t, tests.LosesWrites(tests.Always(200, `{"data":[{"id":"`+tests.ListID+`","name":"Spring","entityType":"contactList"`+created+`}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)))
 			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Spring"})
 			unknown := tests.AsUnknown(t, err)
-			found, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
+			found := resolved(t, unknown.Resolve)
 			require.Equal(t, want, found.Outcome, "created%s", created)
 		})
 	}

@@ -1,7 +1,7 @@
 package outcome_test
 
 import (
-	"net/http"
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +20,7 @@ const spring = "f00000000000000000000001"
 // undone are calls whose response is lost, how a teammate undoes them, and what is left to say.
 var undone = map[string]struct {
 	op   string
-	call func(t *testing.T, c *prospectkit.Client) error
+	call lostCall
 	undo func(tx *sandbox.Tx, sb *sandbox.Sandbox)
 	note string
 	gone bool // what the ticket names by its id, which proves nothing
@@ -31,34 +31,22 @@ var undone = map[string]struct {
 		tx.DeleteList(listNamed(sb, "Q1"))
 		tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.CompanyList})
 	}, "a list of the other kind holds the name", false},
-	"a list that is moved on": {"lists.move", func(t *testing.T, c *prospectkit.Client) error {
-		t.Helper()
-		return tests.Discard(c.Lists.Move(t.Context(), "a00000000000000000000001", spring))
-	}, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.MoveList("a00000000000000000000001", "") }, "undone", false},
-	"a moved list that is deleted": {"lists.move", func(t *testing.T, c *prospectkit.Client) error {
-		t.Helper()
-		return tests.Discard(c.Lists.Move(t.Context(), "a00000000000000000000001", spring))
-	}, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteList("a00000000000000000000001") }, "deleted", true},
-	"a started agent that is deleted": {"agents.activate", activate, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteAgent(tests.AgentID) }, "deleted", true},
-	"an agent that is deleted":        {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteAgent(sb.Agents()[0].ID) }, "undone", false},
-	"one that is made again, as a draft": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+	"a list that is moved on":         {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.MoveList("a00000000000000000000001", "") }, "undone", false},
+	"a moved list that is deleted":    {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteList("a00000000000000000000001") }, "deleted", true},
+	"a started agent that is deleted": {"agents.activate", activateOne, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteAgent(tests.AgentID) }, "deleted", true},
+	"an agent that is deleted":        {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteAgent(sb.Agents()[0].ID) }, "undone", false},
+	"one that is made again, as a draft": {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
 		tx.DeleteAgent(sb.Agents()[0].ID)
 		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"})
 	}, "is a draft", false},
-	"one of another kind instead": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+	"one of another kind instead": {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
 		tx.DeleteAgent(sb.Agents()[0].ID)
 		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.PersonDiscovery, Status: "active"})
 	}, "an agent of another kind holds the name", false},
 }
 
-func create(t *testing.T, c *prospectkit.Client) error {
-	t.Helper()
-	return tests.Create(t, c, tests.Q1)()
-}
-
-func start(t *testing.T, c *prospectkit.Client) error {
-	t.Helper()
-	return createStarted(t.Context(), c.Agents)
+func moveToSpring(ctx context.Context, c *prospectkit.Client) error {
+	return tests.Discard(c.Lists.Move(ctx, "a00000000000000000000001", spring))
 }
 
 func listNamed(sb *sandbox.Sandbox, name string) string {
@@ -86,21 +74,15 @@ func TestResolve_WhatWasUndoneSince(t *testing.T) {
 					book := new(tests.Notebook)
 					client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 					require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) // it hears the clock
-					unknown := outcomeUnknown(t, sb, test.op, sandbox.DropAfter(), func() error { return test.call(t, client) })
+					unknown := outcomeUnknown(t, sb, test.op, sandbox.DropAfter(), func() error { return test.call(t.Context(), client) })
 					sb.Do(func(tx *sandbox.Tx) { test.undo(tx, sb) })
 					time.Sleep(after)
 					want := prospectkit.OutcomeUnknown
 					if after < time.Hour && !test.gone {
 						want = prospectkit.OutcomeNotApplied
 					}
-					for _, resolve := range []func() (*prospectkit.Resolution, error){
-						func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
-						func() (*prospectkit.Resolution, error) {
-							return tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
-						},
-					} {
-						r, err := resolve()
-						require.NoError(t, err)
+					for _, resolve := range []resolving{unknown.Resolve, ofTicket(tests.SandboxClient(t, sb, prospectkit.WithJournal(book)), tests.Written(t, unknown.Ticket()))} {
+						r := resolved(t, resolve)
 						require.Equal(t, want, r.Outcome, r.Note)
 						require.Zero(t, r.Again)
 						if want == prospectkit.OutcomeUnknown {
@@ -120,34 +102,23 @@ func TestResolve_LongAfterACallThatFailed(t *testing.T) {
 	for name, test := range map[string]struct {
 		op, note string
 		seed     sandbox.Workspace
-		call     func(t *testing.T, c *prospectkit.Client) error
+		call     lostCall
 	}{
 		"an older list":       {"lists.create", "older than the call", tests.SeededList("Q1", sandbox.ContactList), create},
 		"of the other kind":   {"lists.create", "the other kind", tests.SeededList("Q1", sandbox.CompanyList), create},
-		"the agent's a draft": {"agents.activate", "still a draft", sandbox.Workspace{Agents: []sandbox.Agent{{ID: tests.AgentID, Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"}}}, activate},
+		"the agent's a draft": {"agents.activate", "still a draft", sandbox.Workspace{Agents: []sandbox.Agent{{ID: tests.AgentID, Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"}}}, activateOne},
 	} {
 		tests.Ensuring(t, test.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-			unknown := outcomeUnknown(t, sb, test.op, sandbox.DropBefore(), func() error { return test.call(t, client) })
+			unknown := outcomeUnknown(t, sb, test.op, sandbox.DropBefore(), func() error { return test.call(t.Context(), client) })
 			time.Sleep(100 * time.Hour)
-			for _, resolve := range []func() (*prospectkit.Resolution, error){
-				func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
-				func() (*prospectkit.Resolution, error) {
-					return tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
-				},
-			} {
-				r, err := resolve()
-				require.NoError(t, err)
+			for _, resolve := range []resolving{unknown.Resolve, ofTicket(tests.SandboxClient(t, sb), tests.Written(t, unknown.Ticket()))} {
+				r := resolved(t, resolve)
 				require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome, "%s: %s", name, r)
 				require.Contains(t, r.Note, test.note)
 			}
 		})
 	}
-}
-
-func activate(t *testing.T, c *prospectkit.Client) error {
-	t.Helper()
-	return activateOne(t.Context(), c.Agents)
 }
 
 // A list that is certainly younger than the call is another one: it neither proves that the call happened, nor that it did not.
@@ -159,8 +130,7 @@ func TestResolve_AYoungerList(t *testing.T) {
 			ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
 			time.Sleep(after)
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
-			r, err := client.Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			r := resolved(t, ofTicket(client, ticket))
 			require.Equal(t, want, r.Outcome, r.Note)
 			require.Zero(t, r.Again)
 			if want == prospectkit.OutcomeUnknown {
@@ -176,8 +146,7 @@ func TestTicket_OfUnknownAge(t *testing.T) {
 		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket())
 		require.Nil(t, ticket.ServiceAhead)
 		began := time.Now()
-		r, err := client.Resolve(t.Context(), ticket)
-		require.NoError(t, err)
+		r := resolved(t, ofTicket(client, ticket))
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Zero(t, r.Again)
 		require.Contains(t, r.Note, "only one clock tells how long ago that was; somebody may have undone it since: a person has to look")
@@ -191,14 +160,13 @@ func TestResolve_KeepsTheCreditsOfWhatIsGone(t *testing.T) {
 		guard := spend.NewGuard(1000, spend.Prices{"agents.create-web-monitor": {Runs: 1}})
 		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-		unknown := outcomeUnknown(t, sb, "agents.create-web-monitor", sandbox.DropAfter(), func() error { return start(t, client) })
+		unknown := outcomeUnknown(t, sb, "agents.create-web-monitor", sandbox.DropAfter(), func() error { return createStarted(t.Context(), client) })
 		time.Sleep(30 * time.Minute)
 		sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[0].ID) })
 		for range 3 {
 			require.NoError(t, tests.Discard(client.Resolve(t.Context(), unknown.Ticket())))
 			require.Positive(t, tests.Booked(t, guard).InDoubt)
-			again, err := client.Resolve(t.Context(), unknown.Ticket())
-			require.NoError(t, err)
+			again := resolved(t, ofTicket(client, unknown.Ticket()))
 			require.Contains(t, again.Note, "read at", "it is not read all the time")
 			time.Sleep(time.Hour)
 		}
@@ -226,8 +194,7 @@ func TestTicket_OfAWorkspace(t *testing.T) {
 				require.Equal(t, map[bool]string{true: "acme", false: ""}[journaled], ticket.Workspace)
 				for _, token := range []string{sb.Token(), sb.Key()} {
 					before := sb.Calls("lists.list")
-					r, err := client(token).Resolve(t.Context(), tests.Written(t, ticket))
-					require.NoError(t, err)
+					r := resolved(t, ofTicket(client(token), tests.Written(t, ticket)))
 					require.Zero(t, r.Again)
 					if journaled {
 						require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome, r.Note)
@@ -245,17 +212,11 @@ func TestTicket_OfAWorkspace(t *testing.T) {
 // An id tells whose it is, whatever the key, and without a journal.
 func TestTicket_OfAnId(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return tests.CutOff(r)
-			}
-			return tests.Sees("active")(r)
-		})
-		unknown := tests.AsUnknown(t, activateOne(t.Context(), tests.NewClient(t, answers).Agents))
+		answers := tests.LosesWrites(tests.Sees("active"))
+		unknown := tests.AsUnknown(t, activateOne(t.Context(), tests.NewClient(t, answers)))
 		other, err := prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
 		require.NoError(t, err)
-		r, err := other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
-		require.NoError(t, err)
+		r := resolved(t, ofTicket(other, tests.Written(t, unknown.Ticket())))
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }

@@ -42,19 +42,16 @@ func TestResolve_RemembersWhatNoReadSettles(t *testing.T) {
 			now := status
 			client, ticket, reads := doubtful(t, &now)
 			time.Sleep(time.Hour)
-			first, err := client.Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			first := resolved(t, ofTicket(client, ticket))
 			require.NotContains(t, first.Note, "read at")
 			for range 6 * time.Hour / (2 * time.Second) {
-				r, err := client.Resolve(t.Context(), tests.Written(t, ticket))
-				require.NoError(t, err)
+				r := resolved(t, ofTicket(client, tests.Written(t, ticket)))
 				require.Equal(t, first.Outcome, r.Outcome)
 				require.Zero(t, r.Again, "waiting does not help")
 				time.Sleep(2 * time.Second)
 			}
 			require.InDelta(t, 6+5, reads(), 1, "after 1, 2, 4, 8, 16, 32 and then 60 minutes")
-			r, err := client.Resolve(t.Context(), ticket)
-			require.NoError(t, err)
+			r := resolved(t, ofTicket(client, ticket))
 			require.Contains(t, r.Note, first.Note[:20])
 			require.Contains(t, r.Note, "read at 2000-01-0")
 
@@ -62,8 +59,7 @@ func TestResolve_RemembersWhatNoReadSettles(t *testing.T) {
 			changed := time.Now()
 			for r.Outcome != prospectkit.OutcomeApplied {
 				time.Sleep(2 * time.Second)
-				r, err = client.Resolve(t.Context(), ticket)
-				require.NoError(t, err)
+				r = resolved(t, ofTicket(client, ticket))
 			}
 			require.LessOrEqual(t, time.Since(changed), time.Hour+2*time.Second)
 		})
@@ -124,8 +120,7 @@ func TestResolve_RemembersAThousand(t *testing.T) {
 			for j := range 200 {
 				mine := ticket
 				mine.ID = fmt.Sprint(i, "-", j)
-				r, err := client.Resolve(t.Context(), mine)
-				require.NoError(t, err)
+				r := resolved(t, ofTicket(client, mine))
 				if r.Note != "" && reads() > 1600+again {
 					again++
 				}

@@ -65,8 +65,7 @@ func TestResolve_AgesOfReads(t *testing.T) {
 			}))
 			_, err := client.Lists.Create(t.Context(), tests.Q1)
 			unknown := tests.AsUnknown(t, err)
-			r, err := unknown.Resolve(t.Context())
-			require.NoError(t, err, name)
+			r := resolved(t, unknown.Resolve)
 			require.Equal(t, tc.outcome, r.Outcome, "%s: %s", name, r.Note)
 			require.Equal(t, tc.outcome == prospectkit.OutcomeUnknown, r.Again.After(time.Now()), name)
 		})
@@ -112,8 +111,7 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 					return tests.Respond(200, tc.shows(made), "Age", age), nil
 				}), prospectkit.WithJournal(j))
 				unknown := tests.AsUnknown(t, tc.call(t.Context(), client))
-				r, err := unknown.Resolve(t.Context())
-				require.NoError(t, err, name)
+				r := resolved(t, unknown.Resolve)
 				want := tc.outcome
 				if forgets == time.Hour {
 					want = prospectkit.OutcomeUnknown

@@ -419,7 +419,7 @@ func TestRecover_SettlesTheGuard(t *testing.T) {
 		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		sb.Fail("agents.create-web-monitor", sandbox.Nth(1), sandbox.DropBefore())
-		require.ErrorIs(t, start(t, client), prospectkit.ErrOutcomeUnknown)
+		require.ErrorIs(t, createStarted(t.Context(), client), prospectkit.ErrOutcomeUnknown)
 		sb.Fail("search.prospects", sandbox.Nth(1), sandbox.DropAfter())
 		require.ErrorIs(t, tests.Discard(client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})), prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, spend.Book{InDoubt: 1010}, tests.Booked(t, guard))

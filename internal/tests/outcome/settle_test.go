@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
 
@@ -39,12 +38,7 @@ func TestTicket_OnlyAKnownOutcomeSettles(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			book := new(tests.Notebook)
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return tests.CutOff(r)
-				}
-				return c.look(r)
-			}), prospectkit.WithJournal(book))
+			client := tests.NewClient(t, tests.LosesWrites(c.look), prospectkit.WithJournal(book))
 			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 			unknown := tests.AsUnknown(t, err)
 			ctx := tests.Within(t, c.patience)
@@ -56,19 +50,6 @@ func TestTicket_OnlyAKnownOutcomeSettles(t *testing.T) {
 			require.Equal(t, c.looked, r.Again.After(time.Now()), name)
 		})
 	}
-}
-
-// Resolve looks until 10 s after the call, whenever it begins.
-func TestResolve_LooksUntilSoLongAfterTheCall(t *testing.T) {
-	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
-		time.Sleep(4 * time.Second)
-		began := time.Now()
-		r, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
-		require.LessOrEqual(t, time.Since(began), 6*time.Second)
-	})
 }
 
 // A call that was never sent leaves nothing in a journal, and a ticket without an ID ends nothing.
@@ -83,8 +64,7 @@ func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
 		require.Len(t, book.Noted, 1)
 		seeing := tests.NewClient(t, tests.Sees("active"), prospectkit.WithJournal(book))
 		made := journal.Ticket{Version: 1, Op: "agents.activate", IDs: []string{tests.AgentID}, Service: seeing.BaseURL(), Workspace: book.Workspace()}
-		r, err := seeing.Resolve(t.Context(), made)
-		require.NoError(t, err)
+		r := resolved(t, ofTicket(seeing, made))
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Len(t, book.Noted, 1)
 	})
@@ -94,12 +74,7 @@ func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
 func TestTicket_GuardIsSettledFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, book := new(tests.CreditStore), new(tests.Notebook)
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return tests.CutOff(r)
-			}
-			return tests.Sees("active")(r)
-		}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(spend.NewSharedGuard(1000, spend.Prices{"agents.activate": {PerCall: 5}}, store)))
+		client := tests.NewClient(t, tests.LosesWrites(tests.Sees("active")), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(spend.NewSharedGuard(1000, spend.Prices{"agents.activate": {PerCall: 5}}, store)))
 		_, err := client.Agents.Activate(t.Context(), tests.AgentID)
 		unknown := tests.AsUnknown(t, err)
 		store.Err = tests.ErrBroken
@@ -233,11 +208,11 @@ func resolveInDoubt(t *testing.T, client *prospectkit.Client) (r *prospectkit.Re
 func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 	const escaped = `{"id":"` + tests.AgentID + `","type":"web-monitor","name":"R&amp;D","status":"processing"}`
 	const noLists = `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
-	begin := func(t *testing.T, c *prospectkit.Client) error {
-		return tests.Discard(c.Agents.Create(t.Context(), tests.MonitorOf{ListName: "R&D", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000, Start: true}))
+	begin := func(ctx context.Context, c *prospectkit.Client) error {
+		return tests.Discard(c.Agents.Create(ctx, tests.MonitorOf{ListName: "R&D", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000, Start: true}))
 	}
 	for name, test := range map[string]struct {
-		call  func(t *testing.T, c *prospectkit.Client) error
+		call  lostCall
 		write tests.RoundTrip
 		state string
 		final bool
@@ -245,7 +220,7 @@ func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 		"another name":                       {begin, tests.Always(201, `{"agent":`+escaped+`}`), "[" + escaped + "]", false},
 		"another name, without rate headers": {begin, bare(201, `{"agent":`+escaped+`}`), "[" + escaped + "]", false},
 		"out of a cache":                     {create, tests.Always(201, `{"list":{"id":"`+tests.ListID+`","name":"Q1"}}`, "Age", "9"), noLists, false},
-		"nothing that proves it":             {activate, bare(200, `{}`), tests.AgentJSON("initializing"), false},
+		"nothing that proves it":             {activateOne, bare(200, `{}`), tests.AgentJSON("initializing"), false},
 		"a login page":                       {create, bare(200, `<html>log in</html>`), noLists, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -264,7 +239,7 @@ func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 				require.NoError(t, tests.Discard(c.Account.Me(t.Context()))) // it hears the clock
 				return c
 			}
-			err := test.call(t, client())
+			err := test.call(t.Context(), client())
 			require.Error(t, err, name)
 			tests.RequireUnknown(t, err)
 			unknown := tests.AsUnknown(t, err)

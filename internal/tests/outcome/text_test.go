@@ -323,12 +323,6 @@ func TestErrors_CausesStayReachable(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeUnknown, answered.Outcome(), "the response inside does not say otherwise")
 }
 
-func TestErrors_OutcomeOfOtherErrors(t *testing.T) {
-	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(nil))
-	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(io.EOF))
-	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(context.DeadlineExceeded))
-}
-
 func TestErrors_MissingScopeIsNamed(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(403, strings.Replace(tests.Envelope("INSUFFICIENT_SCOPE"), "prose", "Prose.", 1)))
 	_, err := client.Lists.Get(t.Context(), tests.ListID)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -21,46 +20,23 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// Whatever the error could resolve, its ticket resolves in another process, with the same result.
-func TestTicket_ResolvesAsTheError(t *testing.T) {
-	for _, test := range lostCalls {
-		tests.InTime(t, test.name, func(t *testing.T) {
-			answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return nil, errors.New("cut")
-				}
-				return withDate{base: test.reads}.RoundTrip(r)
-			})
-			client := tests.NewClient(t, answers, tests.Journaled())
-			_ = tests.Discard(client.Agents.Page(t.Context())) // it hears the clock
-			unknown := tests.AsUnknown(t, test.call(t.Context(), client.Agents))
-			ticket := tests.Written(t, unknown.Ticket())
-			here, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
-			there, err := tests.NewClient(t, answers, tests.Journaled()).Resolve(t.Context(), ticket)
-			require.NoError(t, err)
-			require.Equal(t, here.Outcome, there.Outcome)
-			require.Equal(t, here.Object, there.Object)
-			require.Zero(t, there.Again, there)
-		})
-	}
-}
-
-// The name of a list, its kind and its folder travel in the ticket, too.
+// The name of a list, its kind and its folder travel in the ticket, too. Ids are hexadecimal, in either case.
 func TestTicket_ResolvesLists(t *testing.T) {
-	const list, folder = "a00000000000000000000001", "f00000000000000000000001"
-	type call func(ctx context.Context, c *prospectkit.Client) error
+	const list, folder = "a00000000000000000000001", "f0000000000000000000000a"
+	move := func(to string) lostCall {
+		return func(ctx context.Context, c *prospectkit.Client) error {
+			return tests.Discard(c.Lists.Move(ctx, list, to))
+		}
+	}
 	for name, test := range map[string]struct {
 		op   string
-		call call
+		call lostCall
 		note string // for a call that no read shows
 	}{
 		"create": {"lists.create", func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Lists.Create(ctx, tests.Firms))
 		}, ""},
-		"move": {"lists.move", func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Lists.Move(ctx, list, folder))
-		}, ""},
+		"move": {"lists.move", move(folder), ""}, "move, in another case": {"lists.move", move(strings.ToUpper(folder)), ""},
 		"unknowable": {"lists.add-contacts", func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Lists.AddContacts(ctx, list, prospectkit.Fields{"contacts": []any{}}))
 		}, "compare the rows"},
@@ -74,15 +50,19 @@ func TestTicket_ResolvesLists(t *testing.T) {
 				tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 					require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) // it hears the clock
 					unknown := outcomeUnknown(t, sb, test.op, fault, func() error { return test.call(t.Context(), client) })
-					r, err := tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
-					require.NoError(t, err)
-					if test.note != "" {
-						require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
-						require.Contains(t, r.Note, test.note)
-						return
+					for _, resolve := range []resolving{unknown.Resolve, ofTicket(tests.SandboxClient(t, sb), tests.Written(t, unknown.Ticket()))} {
+						r := resolved(t, resolve)
+						if test.note != "" {
+							require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+							require.Contains(t, r.Note, test.note)
+							continue
+						}
+						require.Equal(t, outcome, r.Outcome, r.Note)
+						shown, found := r.Object.(*prospectkit.List)
+						require.True(t, found || test.op == "lists.create")
+						require.True(t, test.op != "lists.move" || (shown.FolderID == folder) == (outcome == prospectkit.OutcomeApplied))
+						require.Equal(t, 1, sb.Calls(test.op), "nothing is sent again")
 					}
-					require.Equal(t, outcome, r.Outcome, r.Note)
-					require.Equal(t, 1, sb.Calls(test.op), "nothing is sent again")
 				})
 			})
 		}
@@ -155,8 +135,7 @@ func TestTicket_RefusesWhatIsNotItsOwn(t *testing.T) {
 		"the list of that name":                 tests.Altered(good, func(j *journal.Ticket) { j.Lookup.Name = "" }),
 		"the status of the campaign":            tests.Altered(good, func(j *journal.Ticket) { j.Op, j.Lookup.Name = "campaigns.approve", "" }),
 	} {
-		r, err := client.Resolve(t.Context(), odd)
-		require.NoError(t, err)
+		r := resolved(t, ofTicket(client, odd))
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Contains(t, r.Note, note)
 	}
@@ -174,26 +153,27 @@ func TestTicket_UsesTheServicesClock(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 			clock.Advance(3 * time.Minute)
 			time.Sleep(3 * time.Minute)
-			older := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
+			older := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+			r := resolved(t, older.Resolve)
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+			require.Contains(t, r.Note, "older")
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 			ours := tests.AsUnknown(t, tests.Create(t, client, prospectkit.NewList{Name: "Q2"})())
+			require.Equal(t, prospectkit.OutcomeApplied, resolved(t, ours.Resolve).Outcome)
 
 			time.Sleep(100*time.Hour + off) // the local clock of the machine that resolves is off
 			clock.Advance(100 * time.Hour)
 			began := time.Now()
-			r, err := tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, older))
-			require.NoError(t, err)
+			r = resolved(t, ofTicket(tests.SandboxClient(t, sb), tests.Written(t, older.Ticket())))
 			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "this machine's clock says otherwise, by decades")
 			require.Zero(t, r.Again)
 			require.Contains(t, r.Note, "older")
-			r, err = tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, ours.Ticket()))
-			require.NoError(t, err)
+			r = resolved(t, ofTicket(tests.SandboxClient(t, sb), tests.Written(t, ours.Ticket())))
 			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 
 			gone := tests.Written(t, ours.Ticket())
 			gone.Lookup.Name = "Q3"
-			r, err = tests.SandboxClient(t, sb).Resolve(t.Context(), gone)
-			require.NoError(t, err)
+			r = resolved(t, ofTicket(tests.SandboxClient(t, sb), gone))
 			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "it was long ago, by both clocks: it may have been undone since")
 			require.Zero(t, r.Again)
 			require.Zero(t, time.Since(began), "so nobody has to wait")
@@ -311,8 +291,7 @@ func TestJournal_InDoubt(t *testing.T) {
 		outcomes := map[prospectkit.Outcome]int{}
 		for ticket, err := range second.InDoubt(t.Context()) {
 			require.NoError(t, err)
-			r, err := second.Resolve(t.Context(), tests.Written(t, ticket))
-			require.NoError(t, err)
+			r := resolved(t, ofTicket(second, tests.Written(t, ticket)))
 			outcomes[r.Outcome]++
 		}
 		require.Equal(t, map[prospectkit.Outcome]int{prospectkit.OutcomeApplied: 2, prospectkit.OutcomeNotApplied: 1, prospectkit.OutcomeUnknown: 1}, outcomes)
