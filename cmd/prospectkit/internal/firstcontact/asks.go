@@ -25,8 +25,11 @@ const (
 	ofCompany = "name domain industry revenue socialHeadCount"
 )
 
+// errorsOf is the operation of findings about all errors.
+const errorsOf = "errors"
+
 // nowhere is a path that no operation has.
-var nowhere = &op.Op{Name: "errors", Path: path.Dir(op.AccountMe.Path) + "/prospectkit-check-unknown", Surface: op.AccountMe.Surface, Scope: op.ScopeAny}
+var nowhere = &op.Op{Name: errorsOf, Path: path.Dir(op.AccountMe.Path) + "/prospectkit-check-unknown", Surface: op.AccountMe.Surface, Scope: op.ScopeAny}
 
 // plan is all requests in the order in which they are sent: each free read once, and what tells more about pages, order and errors.
 var plan = []ask{

@@ -136,7 +136,7 @@ func writePlan(w io.Writer) error {
 	b.WriteString("Ids come from what was read before. A request without its id is left out.\n\n")
 	for i, a := range plan {
 		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(cmp.Or(a.op.Path, "(path undocumented: -route)")+"?"+a.query, "?"), a.name)
-		if e := rehearse().first(i); e.failed() {
+		if e := rehearse().to[i]; e.failed() {
 			fmt.Fprintf(&b, "; expected: %v", e)
 		}
 		b.WriteByte('\n')

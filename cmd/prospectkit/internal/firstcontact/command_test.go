@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -144,13 +143,6 @@ func TestCommand_DryRunAndHelp(t *testing.T) {
 	}
 }
 
-// inWords is what the system says about a file, without its name.
-func inWords(err error) string {
-	var file *os.PathError
-	errors.As(err, &file)
-	return file.Err.Error()
-}
-
 // folder is removed at the end, except on Wine, which cannot.
 func folder(t *testing.T) string {
 	t.Helper()
@@ -165,7 +157,6 @@ func TestCommand_CannotRun(t *testing.T) {
 	none, blank, key := filepath.Join(folder(t), "none"), filepath.Join(folder(t), "blank"), filepath.Join(folder(t), "key")
 	require.NoError(t, os.WriteFile(blank, []byte("\n"), 0o600))
 	require.NoError(t, os.WriteFile(key, []byte("wrong-key\n"), 0o600))
-	_, missing := os.ReadFile(none)
 	noKey := variables(env("PROSPECTKIT_BASE_URL"), "")
 	for _, c := range []struct {
 		env  func(string) string
@@ -174,7 +165,7 @@ func TestCommand_CannotRun(t *testing.T) {
 	}{
 		{variables("", sb.Token()), nil, "PROSPECTKIT_BASE_URL is not set"},
 		{noKey, nil, "PROSPECTKIT_TOKEN is not set"},
-		{noKey, []string{"-token-file", none}, inWords(missing)},
+		{noKey, []string{"-token-file", none}, none},
 		{noKey, []string{"-token-file", blank}, "is empty: it is an API key"},
 		{noKey, []string{"-token-file", key}, "the service does not accept the key: check PROSPECTKIT_TOKEN or -token-file"},
 		{variables(env("PROSPECTKIT_BASE_URL"), "wrong-key"), nil, "the service does not accept the key"},

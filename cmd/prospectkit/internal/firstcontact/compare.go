@@ -1,8 +1,10 @@
 package firstcontact
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +22,37 @@ type seen struct {
 	kinds map[string]int
 	texts map[string]bool
 	n     int
+}
+
+// learn adds a response to the shape of what an operation responds, or of errors.
+func (v *interview) learn(a ask, e *exchange) {
+	if !e.succeeded() && !e.failed() {
+		return
+	}
+	s := &shape{of: a.op.Name, columns: strings.Fields(a.columns), places: map[string]*seen{}}
+	if e.failed() {
+		s.of, s.columns = errorsOf, nil
+	}
+	key := s.of + strings.Join(s.columns, " ")
+	s = cmp.Or(v.shapes[key], s)
+	v.shapes[key] = s
+	if s.note("the body", e.form); e.value != nil {
+		s.learn("", e.value)
+	}
+	if a.noKey || a.op == nowhere || e.is(403) || e.leadsNowhere() {
+		return
+	}
+	headers := map[string]any{}
+	for name, values := range e.header {
+		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+		if strings.Contains(plain, "ratelimit") || slices.Contains([]string{"retryafter", "deprecation", "sunset"}, plain) {
+			name = strings.Replace(http.CanonicalHeaderKey(name), "Ratelimit", "RateLimit", 1)
+			if headers[name] = values[0]; number(values[0]) >= 0 {
+				headers[name] = json.Number(values[0])
+			}
+		}
+	}
+	s.learn("header", headers)
 }
 
 // note notes a value of a kind.

@@ -31,8 +31,9 @@ type interview struct {
 	most        int               // how many of several, such as agents, are asked about
 
 	ids    map[string][]string // by kind
-	got    [][]*exchange       // for each ask of the plan
+	to     []*exchange         // the first response to each ask of the plan
 	why    []string            // there is none
+	shapes map[string]*shape   // of all responses of an operation, and of all errors
 	log    []*exchange         // also those after which it was asked again
 	sent   atomic.Int32        // also what got no response
 	waited time.Duration
@@ -41,7 +42,7 @@ type interview struct {
 func newInterview(base, token string, transport http.RoundTripper, routes map[string]string, most int) *interview {
 	return &interview{
 		base: strings.TrimSuffix(base, "/"), token: token, transport: transport, routes: routes, most: most,
-		ids: map[string][]string{}, got: make([][]*exchange, len(plan)), why: make([]string, len(plan)),
+		ids: map[string][]string{}, shapes: map[string]*shape{}, to: make([]*exchange, len(plan)), why: make([]string, len(plan)),
 	}
 }
 
@@ -65,10 +66,9 @@ func (v *interview) ask(ctx context.Context, i int) (err error) {
 			v.why[i] = "no response: " + err.Error()
 			continue
 		}
-		v.got[i] = append(v.got[i], e)
-		if e.succeeded() {
-			v.harvest(a.op, e.page)
-		}
+		v.to[i] = cmp.Or(v.to[i], e)
+		v.learn(a, e)
+		v.harvest(a.op, e)
 	}
 	return err
 }
@@ -123,10 +123,13 @@ func (v *interview) send(ctx context.Context, transport http.RoundTripper, metho
 }
 
 // harvest keeps the ids that later asks need. Of lists, those with the most rows come first.
-func (v *interview) harvest(o *op.Op, p page) {
+func (v *interview) harvest(o *op.Op, e *exchange) {
+	if !e.succeeded() {
+		return
+	}
 	family, _, _ := strings.Cut(o.Name, ".")
 	found := map[string][]string{}
-	all := p.items()
+	all := e.page.items()
 	slices.SortStableFunc(all, func(a, b item) int {
 		return cmp.Compare(b.ContactsCount+b.CompaniesCount, a.ContactsCount+a.CompaniesCount)
 	})
@@ -135,7 +138,7 @@ func (v *interview) harvest(o *op.Op, p page) {
 		switch {
 		case o == op.ListsList:
 			kinds = []string{"list", i.EntityType}
-		case p.EntityType == "contactList":
+		case e.page.EntityType == "contactList":
 			kinds = []string{"contact"}
 		}
 		for _, kind := range kinds {
@@ -146,14 +149,6 @@ func (v *interview) harvest(o *op.Op, p page) {
 	}
 	maps.Copy(found, v.ids)
 	v.ids = found
-}
-
-// first is the response to an ask, or nil.
-func (v *interview) first(i int) *exchange {
-	if len(v.got[i]) == 0 {
-		return nil
-	}
-	return v.got[i][0]
 }
 
 // exchange is a response, in which the key is hidden.
@@ -215,7 +210,7 @@ func (e *exchange) failed() bool {
 	return e != nil && e.status >= 400 && e.status < 500 && e.status != 429
 }
 
-// code is the code of an error, and param its parameter, if they look like names.
+// code is the code of an error, if it looks like one.
 func (e *exchange) code() string {
 	if e == nil || !isName(e.page.Error.Code) {
 		return ""

@@ -2,9 +2,7 @@ package firstcontact
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,7 +56,7 @@ func (r *Run) Report() *Report {
 	}
 	for i, a := range plan {
 		r.judgeStatus(i)
-		if e := r.got.first(i); e.succeeded() && e.value != nil {
+		if e := r.got.to[i]; e.succeeded() && e.value != nil {
 			r.judgeFilter(a, e.page)
 			r.judgePage(a, e.page)
 			r.judgeOrder(a, e.page.Data)
@@ -74,13 +72,13 @@ func (r *Run) Report() *Report {
 
 // named is the response to an ask, or nil.
 func (r *Run) named(name string) *exchange {
-	return r.got.first(slices.IndexFunc(plan, func(a ask) bool { return a.name == name }))
+	return r.got.to[slices.IndexFunc(plan, func(a ask) bool { return a.name == name })]
 }
 
 // works reports whether the path of an operation is known.
 func (r *Run) works(o *op.Op) bool {
 	for i, a := range plan {
-		if e := r.got.first(i); a.op == o && e != nil && e.status < 500 && !e.leadsNowhere() {
+		if e := r.got.to[i]; a.op == o && e != nil && e.status < 500 && !e.leadsNowhere() {
 			return true
 		}
 	}
@@ -89,7 +87,7 @@ func (r *Run) works(o *op.Op) bool {
 
 // judgeStatus judges status, code and parameter of a response.
 func (r *Run) judgeStatus(i int) {
-	a, e, w := plan[i], r.got.first(i), r.want.first(i)
+	a, e, w := plan[i], r.got.to[i], r.want.to[i]
 	o, code := a.op, e.code()
 	known := a.id != "" && e.failed() && !e.is(422) && (slices.Contains(o.Codes, code) || slices.Contains(o.Likely, code))
 	switch {
@@ -116,31 +114,26 @@ func (r *Run) judgeStatus(i int) {
 	}
 }
 
-// judgeShapes compares what all responses of an operation hold, and all errors, with what the sandbox responds. What differs everywhere is
-// one finding.
+// judgeShapes compares what all responses of an operation hold, and all errors, with what the sandbox responds. What differs in all operations
+// is one finding.
 func (r *Run) judgeShapes() {
-	want, got := map[string]*shape{}, map[string]*shape{}
-	for i, a := range plan {
-		for _, w := range r.want.got[i] {
-			learn(want, a, w)
-		}
-		if e := r.got.first(i); e.succeeded() || e.failed() {
-			learn(got, a, e)
-		}
-	}
-	others := r.report.Differs
+	others, operations, by := r.report.Differs, map[string]bool{}, map[Finding][]string{}
 	r.report.Differs = nil
-	operations, by := map[string]bool{}, map[Finding][]string{}
-	for key, seen := range got {
-		r.compare(cmp.Or(want[key], seen), seen)
-		operations[seen.of] = true
+	for key, got := range r.got.shapes {
+		r.compare(cmp.Or(r.want.shapes[key], got), got)
+		operations[got.of] = true
 	}
+	delete(operations, errorsOf)
 	for _, f := range r.report.Differs {
-		of := Finding{"every operation", f.What, f.Detail}
+		of := Finding{errorsOf, f.What, f.Detail}
+		if f != of {
+			of.Operation = "every operation"
+		}
 		by[of] = append(by[of], f.Operation)
 	}
 	for of, in := range by {
-		if len(in) > 2 && len(in) >= len(operations) {
+		slices.Sort(in)
+		if in = slices.Compact(in); len(in) > 2 && len(in) == len(operations) {
 			in = []string{of.Operation}
 		}
 		for _, operation := range in {
@@ -148,36 +141,6 @@ func (r *Run) judgeShapes() {
 		}
 	}
 	r.report.Differs = others
-}
-
-// learn adds a response to the shape of what an operation responds, or of errors.
-func learn(shapes map[string]*shape, a ask, e *exchange) {
-	s := &shape{of: a.op.Name, columns: strings.Fields(a.columns), places: map[string]*seen{}}
-	if e.failed() {
-		s.of, s.columns = nowhere.Name, nil
-	}
-	key := s.of + strings.Join(s.columns, " ")
-	if shapes[key] == nil {
-		shapes[key] = s
-	}
-	s = shapes[key]
-	if s.note("the body", e.form); e.value != nil {
-		s.learn("", e.value)
-	}
-	if a.noKey || a.op == nowhere || e.is(403) || e.leadsNowhere() {
-		return
-	}
-	headers := map[string]any{}
-	for name, values := range e.header {
-		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
-		if strings.Contains(plain, "ratelimit") || slices.Contains([]string{"retryafter", "deprecation", "sunset"}, plain) {
-			name = strings.Replace(http.CanonicalHeaderKey(name), "Ratelimit", "RateLimit", 1)
-			if headers[name] = values[0]; number(values[0]) >= 0 {
-				headers[name] = json.Number(values[0])
-			}
-		}
-	}
-	s.learn("header", headers)
 }
 
 // number is a whole number, or -1.
@@ -288,7 +251,7 @@ func (r *Run) judgeLimits() {
 	const minute, day, slack, epoch = 60, 86_400, 2, 900_000_000 // seconds; slack is for rounding, and epoch is in 1998
 	remained := map[string][]int64{}
 	for i, a := range plan {
-		e, limits, surface := r.got.first(i), op.DocumentedLimits[a.op.Surface], "limits of "+string(a.op.Surface)
+		e, limits, surface := r.got.to[i], op.DocumentedLimits[a.op.Surface], "limits of "+string(a.op.Surface)
 		if e == nil || limits == (op.Limits{}) || a.noKey {
 			continue
 		}
@@ -317,11 +280,11 @@ func (r *Run) judgeLimits() {
 		}
 	}
 	if !slices.ContainsFunc(r.got.log, func(e *exchange) bool { return e.is(429) }) {
-		r.untold(nowhere.Name, "Retry-After: no request was refused by a rate limit")
+		r.untold(errorsOf, "Retry-After: no request was refused by a rate limit")
 	}
 	for _, e := range r.got.log {
 		if _, problem := e.retryAfter(); e.is(429) && problem != "" {
-			r.differs(nowhere.Name, "header", "Retry-After %s", problem)
+			r.differs(errorsOf, "header", "Retry-After %s", problem)
 		}
 	}
 }

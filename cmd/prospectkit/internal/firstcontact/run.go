@@ -86,12 +86,14 @@ func (r *Run) Ask(ctx context.Context) error {
 		if ctx.Err() != nil {
 			continue
 		}
-		err := r.got.ask(ctx, i)
-		e := r.got.first(0)
-		if first = cmp.Or(first, err); first == nil {
+		err, e := r.got.ask(ctx, i), r.got.to[0]
+		switch {
+		case i == 0 && e == nil:
+			first = fmt.Errorf("the service cannot be reached: %w", err)
+		case i == 0:
 			first = &prospectkit.Error{Status: e.status, Code: prospectkit.Code(e.code())}
 		}
-		if !r.found() && ctx.Err() == nil && (i == 0 && e.is(401) || i == 1 && !e.is(403) || i == len(plan)-1) {
+		if last := i == len(plan)-1; !r.found() && ctx.Err() == nil && (i == 0 && e.is(401) || i == 1 && !e.is(403) || last) {
 			return service.Explain(first)
 		}
 	}
@@ -101,7 +103,7 @@ func (r *Run) Ask(ctx context.Context) error {
 // found reports whether a valid request had a response that can be used.
 func (r *Run) found() bool {
 	for i := range plan {
-		if e := r.got.first(i); e.succeeded() && r.want.first(i).succeeded() && (e.value != nil || e.form == "empty") {
+		if e := r.got.to[i]; e.succeeded() && r.want.to[i].succeeded() && (e.value != nil || e.form == "empty") {
 			return true
 		}
 	}

@@ -256,7 +256,7 @@ func TestRun_CannotRun(t *testing.T) {
 	url := server.URL
 	server.Close()
 	_, err = against(t, url, "key")
-	require.ErrorContains(t, err, "refused")
+	require.ErrorContains(t, err, "the service cannot be reached: ")
 
 	for _, route := range [][2]string{
 		{"contacts.timeline", "POST /business/x/{id}"},

@@ -29,9 +29,6 @@ type Learnt struct {
 	Measured string `json:"-"` // differs from run to run
 }
 
-// MostLists is how many lists Write makes at most.
-const MostLists = 6
-
 // writer makes lists: without the client, which never sends what would tell something, and so that nothing is sent twice.
 type writer struct {
 	*Run

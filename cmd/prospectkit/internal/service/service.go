@@ -35,7 +35,6 @@ const longest = 2 * time.Minute // wait for a rate limit
 type Access struct {
 	timeout   time.Duration
 	tokenFile string
-	fromFile  string // the key in that file, once it was read
 	requests  atomic.Int64
 	waits     atomic.Int64 // until then, in Unix seconds
 }
@@ -46,15 +45,15 @@ func (a *Access) Flags(flags *flag.FlagSet) {
 	flags.DurationVar(&a.timeout, "timeout", 10*time.Minute, "stop after this time, and use what was found so far; most of it is waiting for rate limits")
 }
 
-// Credentials are the base URL and the key.
+// Credentials are the base URL and the key. Ask once: the file of the key may be a pipe.
 func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 	baseURL, token = strings.TrimSpace(std.Getenv(EnvBaseURL)), std.Getenv(EnvToken)
 	from := "the variable " + EnvToken + " is not set"
 	if a.tokenFile != "" {
-		if err := a.read(); err != nil {
+		if token, err = read(a.tokenFile); err != nil {
 			return "", "", err
 		}
-		token, from = a.fromFile, "the file "+a.tokenFile+" is empty"
+		from = "the file " + a.tokenFile + " is empty"
 	}
 	token = strings.TrimSpace(token)
 	switch {
@@ -68,34 +67,22 @@ func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 	return baseURL, token, nil
 }
 
-// read reads the file of the key, once: it may be a pipe.
-func (a *Access) read() error {
-	if a.fromFile != "" {
-		return nil
-	}
+func read(path string) (string, error) {
 	const most = 1 << 12 // bytes
-	file, err := os.Open(a.tokenFile)
+	file, err := os.Open(path) //nolint:gosec // G304: the user names it
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	switch {
-	case err != nil:
-		return err
-	case len(text) > most:
-		return fmt.Errorf("the file %s is too long: it has to hold nothing but an API key", a.tokenFile)
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("the file %s is too long: it has to hold nothing but an API key", path)
 	}
-	a.fromFile = string(text)
-	return nil
+	return string(text), err
 }
 
 // Client returns a client that only reads, and spends nothing.
-func (a *Access) Client(std cli.Std, opts ...prospectkit.ClientOption) (*prospectkit.Client, error) {
-	baseURL, token, err := a.Credentials(std)
-	if err != nil {
-		return nil, err
-	}
+func (a *Access) Client(baseURL, token string, opts ...prospectkit.ClientOption) (*prospectkit.Client, error) {
 	client, err := prospectkit.New(baseURL, token, append([]prospectkit.ClientOption{
 		prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.NoSend(), prospectkit.WithMaxWait(longest),
 		prospectkit.WithUserAgent("prospectkit-command"), prospectkit.WithObserver(a.Observe),

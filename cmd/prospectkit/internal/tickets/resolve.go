@@ -44,7 +44,8 @@ func newResolve(opts []prospectkit.ClientOption) cli.Command {
 }
 
 func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status int, err error) {
-	if _, _, err := c.Credentials(std); err != nil {
+	baseURL, token, err := c.Credentials(std)
+	if err != nil {
 		return 0, err
 	}
 	j, err := c.open(ctx, std)
@@ -52,7 +53,7 @@ func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status i
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	client, err := c.Client(std, append([]prospectkit.ClientOption{prospectkit.WithJournal(j)}, c.opts...)...)
+	client, err := c.Client(baseURL, token, append([]prospectkit.ClientOption{prospectkit.WithJournal(j)}, c.opts...)...)
 	if err != nil {
 		return 0, err
 	}
