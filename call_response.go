@@ -43,7 +43,7 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if info == nil {
 		return
 	}
-	info.Header = c.secrets().Header(resp.Header, *a.Body)
+	info.Header = c.secrets().Header(resp.Header)
 	if info.MaxBody > 0 {
 		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
 		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil

@@ -183,7 +183,7 @@ func TestKeys_Secrets(t *testing.T) {
 		require.Equal(t, "a [hidden] b", k.Secrets().Hide(fmt.Sprintf("a rotated-secret-%03d- b", 192+i)))
 	}
 	require.Equal(t, "a rotated-secret-191- b", k.Secrets().Hide("a rotated-secret-191- b"), "the list does not grow")
-	require.Empty(t, credential.New("", nil).Secrets())
+	require.Equal(t, "x", credential.New("", nil).Secrets().Hide("x"))
 }
 
 // A source that ignores its context is asked once, whoever comes. The key that it returns late is used.

@@ -28,8 +28,8 @@ func Encode(value any, more []Field) (text []byte, invalid []string, err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	f := look(text, value, more)
-	return f.rewrite(text), f.paths("", text), nil
+	all := []any{value, more}
+	return rewrite(text, all), Invalid("", text, all), nil
 }
 
 // extend adds members to an object.
@@ -44,7 +44,7 @@ func extend(text []byte, value any, more []Field) ([]byte, error) {
 	}
 	for _, field := range more {
 		if i := slices.IndexFunc(taken, func(name string) bool { return strings.EqualFold(name, field.Name) }); i >= 0 {
-			return nil, fmt.Errorf("field %q is set by the call itself, as %q", field.Name, taken[i])
+			return nil, fmt.Errorf("field %q is set by the call itself%s", field.Name, unlike(taken[i], field.Name))
 		}
 		var err error
 		if members[field.Name], err = json.Marshal(field.Value); err != nil {
@@ -53,6 +53,13 @@ func extend(text []byte, value any, more []Field) ([]byte, error) {
 		taken = append(taken, field.Name)
 	}
 	return json.Marshal(members)
+}
+
+func unlike(taken, name string) string {
+	if taken == name {
+		return ""
+	}
+	return fmt.Sprintf(", as %q", taken)
 }
 
 // Names returns the names that struct types give their fields in JSON.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
@@ -27,7 +28,7 @@ func pathsOf(path string, text []byte, wanted func(text []byte) bool) (found []s
 func addPaths(found *[]string, path string, c *jsonscan.Cursor, wanted func(text []byte) bool) {
 	add := func(path string, text []byte) {
 		if wanted(text) {
-			*found = append(*found, path)
+			*found = append(*found, strings.ToValidUTF8(strings.TrimPrefix(path, "."), "\uFFFD"))
 		}
 	}
 	some := false
@@ -35,10 +36,8 @@ func addPaths(found *[]string, path string, c *jsonscan.Cursor, wanted func(text
 	case c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			inner := string(bytes.ToValidUTF8(key, []byte("\uFFFD")))
-			if some = true; path != "" {
-				inner = path + "." + inner
-			}
+			some = true
+			inner := path + "." + string(key)
 			add(inner, key)
 			addPaths(found, inner, c, wanted)
 		}

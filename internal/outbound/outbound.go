@@ -25,35 +25,31 @@ type found struct {
 	looked  int // values
 }
 
-// Invalid returns the paths of what may be text that is not valid UTF-8 in the JSON text of some values, if they hold any.
-func Invalid(path string, text []byte, values ...any) []string {
-	f := look(text, values...)
-	return f.paths(path, text)
-}
-
-// look looks into the values of a JSON text. In place of invalid UTF-8, it has an escape in Go 1.26, and the character in Go 1.27.
-func look(text []byte, values ...any) *found {
-	f := &found{suspect: bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError)}
-	for _, value := range values {
-		f.look(reflect.ValueOf(value), 0)
-	}
-	f.invalid = f.invalid || !utf8.Valid(text) // a type that encodes itself has made it
-	return f
-}
-
-func (f *found) paths(path string, text []byte) []string {
-	if !f.invalid || !f.suspect {
+// Invalid returns the paths of what may be text that is not valid UTF-8 in the JSON text of a value, if that holds any. In place of it, the
+// text has an escape in Go 1.26, and the character in Go 1.27.
+func Invalid(path string, text []byte, value any) (paths []string) {
+	if !suspect(text) {
 		return nil
 	}
-	all := pathsOf(path, text, func(text []byte) bool { return bytes.ContainsRune(text, utf8.RuneError) })
-	if len(all) == 0 { // the text cannot be read
-		all = []string{path}
+	f := found{suspect: true, invalid: !utf8.Valid(text)} // a type that encodes itself has made it
+	if f.look(reflect.ValueOf(value), 0); !f.invalid {
+		return nil
 	}
-	return all
+	paths = pathsOf(path, text, func(text []byte) bool { return bytes.ContainsRune(text, utf8.RuneError) })
+	if len(paths) == 0 { // the text cannot be read
+		paths = []string{path}
+	}
+	return paths
 }
 
-// rewrite rewrites the instants in the JSON text as the service writes them: in UTC, with milliseconds.
-func (f *found) rewrite(text []byte) []byte {
+func suspect(text []byte) bool {
+	return bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) // which also stands for invalid bytes
+}
+
+// rewrite rewrites the instants of a value in its JSON text as the service writes them: in UTC, with milliseconds.
+func rewrite(text []byte, value any) []byte {
+	var f found
+	f.look(reflect.ValueOf(value), 0)
 	for _, t := range f.times {
 		if old, err := t.MarshalJSON(); err == nil {
 			text = bytes.ReplaceAll(text, old, []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`)))

