@@ -119,7 +119,7 @@ func (v *interview) send(ctx context.Context, transport http.RoundTripper, metho
 		return nil, cmp.Or(ctx.Err(), err)
 	}
 	secret := redact.Secrets{}.Key(v.token)
-	return newExchange(resp.StatusCode, secret.Header(resp.Header, text), secret.Hide(string(text))), nil
+	return newExchange(resp.StatusCode, secret.Header(resp.Header), secret.Hide(string(text))), nil
 }
 
 // harvest keeps the ids that later asks need. Of lists, those with the most rows come first.
