@@ -241,8 +241,8 @@ var played = []struct {
 	{name: "505, processed", fault: "applied:status=505:body=", row: failOther, processed: true},
 	{name: "499", fault: "status=499:body=", row: failOther},
 
-	{name: "redirect", fault: "location=/api/v1/business/me", row: failNotService},
-	{name: "redirect that keeps the method", fault: "status=307:location=/api/v1/business/me", row: failNotService},
+	{name: "redirect", fault: "html=302:header=Location=/api/v1/business/me", row: failNotService},
+	{name: "redirect that keeps the method", fault: "html=307:header=Location=/api/v1/business/me", row: failNotService},
 	{name: "403 page", fault: "html=403", row: failNotService},
 	{name: "404 page, processed", fault: "html=404:applied", row: failNotService, processed: true},
 

@@ -1,21 +1,171 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
-// payment books credits, in a request or by the clock.
-type payment func(amount int64, reason string)
+// The kinds of agent, as [Agent] calls them.
+const (
+	PersonDiscovery = "person-discovery-via-filters"
+	PeopleWatcher   = "people-watcher"
+	WebMonitor      = "web-monitor"
+)
 
-// kindOp names the operation whose price an agent pays.
-var kindOp = map[string]string{
-	PersonDiscovery: "agents.create-person-discovery", PeopleWatcher: "agents.create-people-watcher", WebMonitor: "agents.create-web-monitor",
+// agentSpec is what an agent was created with.
+type agentSpec struct {
+	kind     string
+	name     string
+	start    bool
+	expires  time.Time // zero is never
+	maxSpend int64     // of a run; zero is no limit
+	sources  []string
+	cycle    time.Duration // between the beginnings of two runs
+	entity   string
+	prompt   string
+	filters  map[string][]string // by name, those that hold something
 }
 
-// each is what a watched contact or a delivered result costs.
-func (ws *workspace) each(a *Agent) int64 {
-	return ws.sb.prices[kindOp[a.Type]] + int64(ws.spec(a).enriched)*ws.sb.plan.Enrichment
+// periods are how often a web monitor searches.
+var periods = map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
+
+// readSpec reads the fields of a creation, in their documented order.
+func readSpec(kind string, body *form, now time.Time) *agentSpec {
+	s := &agentSpec{kind: kind, cycle: periods["1d"], filters: map[string][]string{}}
+	s.name = body.required("listName")
+	if body.has("listName") && strings.TrimSpace(s.name) == "" {
+		body.fail("listName", "has to be at least 1 character long")
+	}
+	switch kind {
+	case PeopleWatcher:
+		body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
+		s.readSources(body)
+		s.cycle *= time.Duration(body.integer("frequency", 1, 90, 1))
+	case WebMonitor:
+		s.entity = body.requiredChoice("entityType", "person", "company")
+		s.prompt = body.required("prompt")
+		if body.has("prompt") {
+			body.length("prompt", s.prompt, 2000)
+		}
+		s.cycle = cmp.Or(periods[body.choice("searchPeriod", slices.Sorted(maps.Keys(periods))...)], s.cycle)
+		body.integer("numResults", 1, 100, 10) // caps pages, not results
+	}
+	s.start = body.flag("start")
+	s.readExpiry(body, now)
+	if body.has("maxCreditSpend") {
+		s.maxSpend = int64(body.integer("maxCreditSpend", 1000, 200_000, 0))
+	}
+	if kind == PersonDiscovery {
+		s.readFilters(body, "", body.fields)
+		if len(s.filters) == 0 {
+			body.fail("filters", "need at least one that is not empty")
+		}
+	}
+	return s
+}
+
+func (s *agentSpec) readSources(body *form) {
+	one, hasOne := body.text("listId")
+	many, hasMany := body.idList("listIds", 1, 0)
+	sentOne := body.has("listId")
+	switch {
+	case sentOne && hasMany:
+		body.fail("listId", "and listIds exclude each other")
+	case !sentOne && !hasMany:
+		body.fail("listId", "or listIds is required")
+	case hasOne:
+		body.id("listId", one)
+		many = []string{one}
+	}
+	s.sources = many
+}
+
+func (s *agentSpec) readExpiry(body *form, now time.Time) {
+	const name = "expirationDate"
+	raw, sent := body.fields[name]
+	if !sent || string(raw) == "null" {
+		return
+	}
+	text, _ := asString(raw)
+	day, err := time.Parse(time.DateOnly, text)
+	switch {
+	case err != nil:
+		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
+	case !day.After(now):
+		body.fail(name, "has to be in the future")
+	}
+	s.expires = day
+}
+
+// readFilters reads every array as a filter, at any depth.
+func (s *agentSpec) readFilters(body *form, under string, within fields) {
+	for _, name := range slices.Sorted(maps.Keys(within)) {
+		raw := within[name]
+		if isObject(raw) {
+			var inner fields
+			_ = json.Unmarshal(raw, &inner) // an object is one
+			s.readFilters(body, under+name+".", inner)
+		}
+		if raw[0] != '[' {
+			continue
+		}
+		values, err := stringsOf(raw)
+		if err != nil {
+			body.fail(under+name, "%v", err)
+		}
+		if len(values) > 0 {
+			s.filters[under+name] = values
+		}
+	}
+}
+
+// delivers is the kind of list that the results go to.
+func (s *agentSpec) delivers() string {
+	if s.entity == "company" {
+		return CompanyList
+	}
+	return ContactList
+}
+
+// found is the next person whom the filters of an agent match, unless one of them recognises none of its values. An industry filter then
+// restricts nothing.
+func (ws *workspace) found(a *Agent) (p person, matches bool) {
+	words, filters := ws.sb.plan.Vocabulary, ws.spec(a).filters
+	p = invent(a.Name, a.Delivered)
+	for i, name := range slices.Sorted(maps.Keys(filters)) {
+		industries := strings.Contains(strings.ToLower(name), "industr")
+		var fits []person
+		for _, value := range filters[name] {
+			if industries {
+				value = closest(words["industry"], value)
+			}
+			if fit, known := p.fit(words, value); known {
+				fits = append(fits, fit)
+			}
+		}
+		if len(fits) > 0 {
+			p = fits[(a.Delivered+i)%len(fits)]
+		} else if !industries {
+			return p, false
+		}
+	}
+	return p, true
+}
+
+// closest is the industry that shares a word with a text, or its first five letters.
+func closest(industries []string, text string) string {
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		for _, industry := range industries {
+			if strings.Contains(strings.ToLower(industry), word[:min(5, len(word))]) {
+				return industry
+			}
+		}
+	}
+	return ""
 }
 
 // watchable are the contacts of the sources that have a social-network URL, each once.
@@ -26,111 +176,77 @@ func (ws *workspace) watchable(s *agentSpec) (rows []json.RawMessage) {
 		if l == nil || l.EntityType != ContactList {
 			continue
 		}
-		for i, row := range l.rows {
-			if url, _ := fieldString(row, "socialUrl"); url != "" && !seen[l.ids[i]] {
-				seen[l.ids[i]] = true
-				rows = append(rows, row)
+		for i, id := range ws.index(l).ids {
+			if url, _ := fieldString(l.Rows[i], "socialUrl"); url != "" && !seen[id] {
+				seen[id] = true
+				rows = append(rows, l.Rows[i])
 			}
 		}
 	}
 	return rows
 }
 
-// affords is for how many of n units a run can pay, which has spent something.
-func (ws *workspace) affords(a *Agent, n int, spent, balance int64) int {
-	each := ws.each(a)
+// payment books credits, in a request or by the clock.
+type payment func(amount int64, reason string)
+
+// kindOp names the operation whose price an agent pays.
+var kindOp = map[string]string{
+	PersonDiscovery: "agents.create-person-discovery", PeopleWatcher: "agents.create-people-watcher", WebMonitor: "agents.create-web-monitor",
+}
+
+// plannedRun is what the next run has to pay for, if the balance allows it: the contacts that are watched, or else the results. Each has the
+// same price.
+func (ws *workspace) plannedRun(a *Agent) (units int, each int64) {
+	spec, each := ws.spec(a), ws.sb.prices[kindOp[a.Type]]
+	if a.Type == PeopleWatcher {
+		units = len(ws.watchable(spec))
+	} else if _, matches := ws.found(a); matches {
+		units = ws.sb.plan.Results
+	}
+	if spec.maxSpend > 0 {
+		units = affordable(units, each, spec.maxSpend)
+	}
+	return units, each
+}
+
+func affordable(units int, each, credits int64) int {
 	if each == 0 {
-		return n
+		return units
 	}
-	if most := ws.spec(a).maxSpend; most > 0 {
-		balance = min(balance, most-spent)
-	}
-	return int(min(int64(n), max(0, balance)/each))
+	return int(min(int64(units), credits/each))
 }
 
-// plannedRun is what the next run has to pay for, whatever the balance, and how many results it delivers.
-func (ws *workspace) plannedRun(a *Agent) (units, results int) {
-	const unbounded = 1 << 62
-	spec := ws.spec(a)
-	results = ws.sb.plan.Results
-	if spec.perRun > 0 {
-		results = min(results, spec.perRun)
-	}
-	if spec.cap > 0 {
-		results = max(0, min(results, spec.cap-a.Delivered))
-	}
-	if a.Type == PeopleWatcher {
-		units = ws.affords(a, len(ws.watchable(spec)), 0, unbounded)
-		return units, min(results, units)
-	}
-	if _, matches := ws.finds(a, spec); !matches {
-		results = 0
-	}
-	results = ws.affords(a, results, 0, unbounded)
-	return results, results
-}
-
-// finds is the next person whom the filters of an agent match, unless one of them recognises none of its values. An industry filter then
-// restricts nothing.
-func (ws *workspace) finds(a *Agent, spec *agentSpec) (p person, matches bool) {
-	p, matches = invent(a.Name, a.Delivered), true
-	for i, f := range spec.filters {
-		values := f.values
-		if f.industries {
-			values = closest(ws.sb.plan.Vocabulary["industry"], values)
-		}
-		matches = (p.wants(ws.sb.plan.Vocabulary, values, a.Delivered+i) || f.industries) && matches
-	}
-	return p, matches
-}
-
-// beginRun starts a run, which delivers its first result.
+// beginRun starts a run, which pays for everything and delivers its first result.
 func (ws *workspace) beginRun(a *Agent, at time.Time, pay payment) {
-	if ws.byID[a.ListID] == nil {
-		a.ListID = ws.sb.makeList(ws, a.Name, ws.spec(a).delivers(), at).ID
+	if ws.list(a.ListID) == nil {
+		a.ListID = ws.makeList(a.Name, ws.spec(a).delivers(), at).ID
 	}
-	units, results := ws.plannedRun(a)
-	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = agentProcessing, true, at, 0, results
+	units, each := ws.plannedRun(a)
+	units = affordable(units, each, ws.Credits)
+	a.Status, a.BeganAt, a.NextAt, a.Due = agentProcessing, at, at.Add(ws.sb.plan.Every), min(units, ws.sb.plan.Results)
 	a.Runs++
-	if a.Type == PeopleWatcher {
-		units = ws.affords(a, units, 0, ws.Credits)
-		a.pay(int64(units)*ws.each(a), "contacts watched by "+a.Name, pay)
-		a.Due = min(a.Due, units)
-	}
-	if a.Due > 0 {
-		ws.deliver(a, pay)
-	}
-	a.NextAt = at.Add(ws.sb.plan.Every)
+	pay(int64(units)*each, "run of "+a.Name)
+	ws.deliver(a)
 	ws.scheduleAgent(a)
 }
 
-func (a *Agent) pay(amount int64, reason string, pay payment) {
-	if amount > 0 {
-		a.Spent += amount
-		pay(amount, reason)
-	}
-}
-
-// deliver puts one result into the list. It ends the run if there is nothing to deliver, or not enough credits.
-func (ws *workspace) deliver(a *Agent, pay payment) bool {
-	row, l := ws.result(a), ws.byID[a.ListID]
-	if row == nil || l == nil {
+// deliver puts the next result into the list, if there is any.
+func (ws *workspace) deliver(a *Agent) bool {
+	row, l := ws.result(a), ws.list(a.ListID)
+	if a.Due == 0 || row == nil || l == nil {
 		a.Due = 0
 		return false
-	}
-	if a.Type != PeopleWatcher { // which has paid
-		a.pay(ws.each(a), "result of "+a.Name, pay)
 	}
 	a.Due--
 	a.Delivered++
 	if id, _ := fieldString(row, "id"); id != "" {
-		ws.remove(l, []string{id})
+		ws.remove(l, id)
 	}
-	ws.insert(l, len(l.rows), []json.RawMessage{row})
+	ws.insert(l, len(l.Rows), []json.RawMessage{row})
 	return true
 }
 
-// result is what an agent finds next: nothing, if it cannot be paid for.
+// result is what an agent finds next.
 func (ws *workspace) result(a *Agent) json.RawMessage {
 	spec := ws.spec(a)
 	if a.Type == PeopleWatcher {
@@ -139,26 +255,21 @@ func (ws *workspace) result(a *Agent) json.RawMessage {
 		}
 		return nil
 	}
-	if ws.affords(a, 1, a.Spent, ws.Credits) == 0 {
-		return nil
-	}
-	p, _ := ws.finds(a, spec)
+	p, _ := ws.found(a)
 	if spec.delivers() == CompanyList {
 		return Rows(p.Employer.row())[0]
 	}
 	return Rows(p.row(a.Delivered + 1))[0]
 }
 
-// endRun makes an agent active until its next run.
-func (ws *workspace) endRun(a *Agent, at time.Time) {
-	a.stop(agentActive)
-	if a.NextAt = a.BeganAt.Add(ws.spec(a).between()); a.NextAt.Before(at) {
-		a.NextAt = at
-	}
-}
+func (a *Agent) stop(status string) { a.Status, a.Due, a.NextAt = status, 0, time.Time{} }
 
-func (a *Agent) stop(status string) {
-	a.Status, a.Running, a.Due, a.NextAt = status, false, 0, time.Time{}
+// rest makes an agent active until its next run.
+func (a *Agent) rest(ws *workspace, now time.Time) {
+	a.stop(agentActive)
+	if a.NextAt = a.BeganAt.Add(ws.spec(a).cycle); a.NextAt.Before(now) {
+		a.NextAt = now
+	}
 }
 
 // scheduleAgent schedules the next event of an agent, which replaces the previous one.
@@ -167,31 +278,32 @@ func (ws *workspace) scheduleAgent(a *Agent) {
 	switch {
 	case a.Due > 0:
 		kind = "agent delivered"
-	case a.Running:
+	case a.Status == agentProcessing:
 		kind = "agent run ended"
 	}
-	ws.later(&a.NextAt, kind, a.ID, func() bool { return ws.step(a) })
-}
-
-func (ws *workspace) step(a *Agent) (happened bool) {
-	at := a.NextAt
-	pay := func(amount int64, reason string) {
-		ws.book(LedgerEntry{Time: at, Operation: kindOp[a.Type], Amount: -amount, Reason: reason})
-	}
-	switch {
-	case !a.Running:
-		ws.beginRun(a, at, pay)
-		return true
-	case a.Due == 0:
-		ws.endRun(a, at)
-		happened = true
-	default:
-		if happened = ws.deliver(a, pay); happened {
-			a.NextAt = at.Add(ws.sb.plan.Every)
+	status := a.Status
+	ws.later(&a.NextAt, kind, a.ID, func() (happened bool) {
+		at := a.NextAt
+		switch {
+		case a.Status != status: // a teammate has changed it
+		case a.Status == agentActive:
+			ws.beginRun(a, at, func(amount int64, reason string) {
+				if amount > 0 {
+					ws.book(LedgerEntry{Time: at, Operation: kindOp[a.Type], Amount: -amount, Reason: reason})
+				}
+			})
+			return true
+		case a.Due > 0:
+			if happened = ws.deliver(a); happened {
+				a.NextAt = at.Add(ws.sb.plan.Every)
+			}
+		default:
+			happened = true
+			a.rest(ws, at)
 		}
-	}
-	ws.scheduleAgent(a)
-	return happened
+		ws.scheduleAgent(a)
+		return happened
+	})
 }
 
 func (ws *workspace) scheduleExpiry(a *Agent) {

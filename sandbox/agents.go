@@ -47,11 +47,9 @@ type Agent struct {
 	ListID    string          `json:"listId,omitempty"`    // its results; without one, a running agent gets a list of its name
 	Config    json.RawMessage `json:"config,omitempty"`    // the body it was created with, a JSON object
 	ExpiresAt time.Time       `json:"expiresAt,omitzero"`  // zero is never
-	Running   bool            `json:"running,omitempty"`   // in a run
 	BeganAt   time.Time       `json:"beganAt,omitzero"`    // the run
 	NextAt    time.Time       `json:"nextAt,omitzero"`     // when a run begins, delivers or ends
 	Due       int             `json:"due,omitempty"`       // results that the run still has to deliver
-	Spent     int64           `json:"spent,omitempty"`     // credits, in the run
 	Runs      int             `json:"runs,omitempty"`      // begun so far
 	Delivered int             `json:"delivered,omitempty"` // results, in all runs
 }
@@ -61,22 +59,16 @@ type AgentPlan struct {
 	Results    int                 // that a run finds, before any cap; default 5, negative is none
 	Every      time.Duration       // between two results; default a minute
 	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
-	Fields     AgentFields
-	Enrichment int64 // credits that each flag of Fields adds to the price of a contact; default 1
 }
 
 // Agents changes the undocumented behavior of agents.
 func Agents(plan AgentPlan) Option {
-	if plan.Every < 0 || plan.Enrichment < 0 {
-		return mistaken("Agents: the time between two results, or the price of an enrichment, is negative")
-	}
-	return always(func(sb *Sandbox) { sb.plan = plan.complete() })
+	return checked(plan.Every >= 0, "Agents: the time between two results is negative", func(sb *Sandbox) { sb.plan = plan.complete() })
 }
 
 func (p AgentPlan) complete() AgentPlan {
 	p.Results = max(0, cmp.Or(p.Results, 5))
 	p.Every = cmp.Or(p.Every, time.Minute)
-	p.Enrichment = cmp.Or(p.Enrichment, 1)
 	words := maps.Clone(vocabularies)
 	maps.Copy(words, p.Vocabulary)
 	p.Vocabulary = words
@@ -84,20 +76,38 @@ func (p AgentPlan) complete() AgentPlan {
 }
 
 var agents = keeps(kind[Agent]{
-	name: "agents", missing: refusal{code: "AGENT_NOT_FOUND", message: "No agent has this id."},
+	name: "agents", missing: refusal{"AGENT_NOT_FOUND", "No agent has this id.", ""},
 	seeds: func(ws *Workspace) *[]Agent { return &ws.Agents },
-	check: func(a Agent, fail failing) {
+	check: func(ws *Workspace, a Agent, fail failing) {
 		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
 		fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
 		if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
 			fail("agent %q: the config is not a JSON object", a.Name)
 		}
+		if a.ListID != "" && !slices.ContainsFunc(ws.Lists, func(l List) bool { return sameID(l.ID, a.ListID) }) {
+			fail("agent %q: no list has the id %s", a.Name, a.ListID)
+		}
 	},
-	fill: func(a *Agent) { a.Status = cmp.Or(a.Status, agentDraft) },
+	fill: func(_ *workspace, a *Agent) { a.Status = cmp.Or(a.Status, agentDraft) },
 })
 
+// begin schedules what an agent does next, and sets when, if that is not known.
 func (a *Agent) begin(ws *workspace, _, now time.Time) {
-	ws.resume(a, now)
+	soon := now.Add(ws.sb.plan.Every)
+	switch running := len(a.Config) > 0; {
+	case running && a.Status == agentProcessing:
+		if a.NextAt.IsZero() || a.NextAt.After(soon) {
+			a.NextAt = soon
+		}
+	case running && a.Status == agentActive:
+		if a.BeganAt.IsZero() {
+			a.BeganAt = now
+		}
+		a.rest(ws, now)
+	default:
+		a.stop(a.Status)
+	}
+	ws.scheduleAgent(a)
 	ws.scheduleExpiry(a)
 }
 
@@ -105,58 +115,19 @@ func (a *Agent) begin(ws *workspace, _, now time.Time) {
 func (ws *workspace) spec(a *Agent) *agentSpec {
 	s := ws.specs[string(a.Config)]
 	if s == nil || s.kind != a.Type {
-		s = &agentSpec{kind: a.Type}
+		s = &agentSpec{kind: a.Type, cycle: periods["1d"]}
 		if len(a.Config) > 0 {
 			var body fields
 			_ = json.Unmarshal(a.Config, &body) // it is an object
-			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{}, ws.sb.plan.Fields)
+			s = readSpec(a.Type, &form{body, &checks{}}, time.Time{})
 		}
 		ws.specs[string(a.Config)] = s
 	}
 	return s
 }
 
-// resume schedules what an agent does next, and sets when, if that is not known.
-func (ws *workspace) resume(a *Agent, now time.Time) {
-	if (a.Status == agentActive || a.Status == agentProcessing) && len(a.Config) > 0 && a.NextAt.IsZero() {
-		wait := ws.sb.plan.Every
-		if a.Running = a.Running || a.Status == agentProcessing; !a.Running {
-			wait = ws.spec(a).between()
-		}
-		if a.BeganAt.IsZero() {
-			a.BeganAt = now
-		}
-		a.NextAt = now.Add(wait)
-	}
-	ws.scheduleAgent(a)
-}
-
 // Agents copies the agents, newest first.
 func (w *Tenant) Agents() []Agent { return newestFirst(agents.copies(w)) }
-
-// CreateAgent adds an agent and returns its id.
-func (tx *Tx) CreateAgent(seed Agent) (id string) { return agents.create(tx, "CreateAgent", seed) }
-
-// MoveAgent sets the state of an agent, whatever its current state: to paused, for example, or back to active.
-func (tx *Tx) MoveAgent(agentID, status string) {
-	agents.change(tx, "MoveAgent", agentID, func(a *Agent, now time.Time) bool {
-		if !slices.Contains(op.States["agent"], status) {
-			return false
-		}
-		a.stop(status)
-		tx.ws.resume(a, now)
-		return true
-	})
-}
-
-// DeleteAgent removes an agent. Its results stay.
-func (tx *Tx) DeleteAgent(agentID string) {
-	agents.change(tx, "DeleteAgent", agentID, func(a *Agent, _ time.Time) bool {
-		a.stop(agentExpired)
-		agents.remove(tx.ws, a.ID)
-		return true
-	})
-}
 
 func (a *Agent) wire() object {
 	return object{"id": a.ID, "type": optional(a.Type), "name": a.Name, "status": a.Status, "started": a.Status != agentDraft}
@@ -166,8 +137,8 @@ func (a *Agent) wire() object {
 func (ws *workspace) record(a *Agent) object {
 	w := a.wire()
 	w["listId"], w["contactsFound"] = optional(a.ListID), 0
-	if l := ws.byID[a.ListID]; l != nil {
-		w["contactsFound"] = len(l.rows)
+	if l := ws.list(a.ListID); l != nil {
+		w["contactsFound"] = len(l.Rows)
 	}
 	return w
 }
@@ -175,13 +146,13 @@ func (ws *workspace) record(a *Agent) object {
 func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
-		spec := readSpec(kind, body, c.now, c.sb.plan.Fields)
+		spec := readSpec(kind, body, c.now)
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if !body.has("expirationDate") {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
-		c.mayCreate(a, &spec)
+		c.mayCreate(a, spec)
 		c.effect(func() {
 			a = agents.add(c.ws, *a)
 			a.begin(c.ws, c.now, c.now)
@@ -209,7 +180,7 @@ func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 
 func (c *call) sourcesExist(s *agentSpec) {
 	for _, id := range s.sources {
-		must(c.listByID(id))
+		must(lists.byID(c, id))
 	}
 }
 
@@ -227,8 +198,7 @@ func (c *call) mayStart(a *Agent) {
 	if a.Type == PeopleWatcher && len(c.ws.watchable(spec)) == 0 {
 		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
 	}
-	units, _ := c.ws.plannedRun(a)
-	c.costs(units, c.ws.each(a))
+	c.costs(c.ws.plannedRun(a))
 }
 
 func (c *call) listAgents() response {
@@ -267,13 +237,13 @@ func (c *call) adjustAgent() response {
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, next, c.now, c.sb.plan.Fields)
+	spec := readSpec(a.Type, next, c.now)
 	next.valid()
 	if spec.name != a.Name {
 		c.nameFree(strings.TrimSpace(spec.name))
 	}
-	c.sourcesExist(&spec)
-	signalAccepted(&spec)
+	c.sourcesExist(spec)
+	signalAccepted(spec)
 	config := must(json.Marshal(merged))
 	c.effect(func() {
 		a.Name, a.Config = spec.name, config

@@ -269,7 +269,7 @@ func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 				c.do("POST", path, body).fails(403, "AGENT_LIMIT_REACHED")
 			}
 			c.do("POST", monitors, with(monitor(), object{"listName": "8"})).fails(409, "LIST_NAME_TAKEN")
-			sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[9].ID) })
+			sb.Do(func(tx *sandbox.Tx) { tx.Delete("agents", sb.Agents()[9].ID) })
 			c.do("POST", monitors, monitor()).ok(201)
 		})
 	}

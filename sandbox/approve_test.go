@@ -109,7 +109,10 @@ func TestEachChannelNeedsAnAccount(t *testing.T) {
 	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		c.do("PATCH", campaignPath(drafted), object{"channels": []string{"email", "social"}}).ok(200)
-		sb.Do(func(tx *sandbox.Tx) { tx.DisconnectAccount("social") })
+		sb.Do(func(tx *sandbox.Tx) {
+			tx.Disconnect()
+			tx.ConnectAccount("email")
+		})
 		_, message := approvalOf(c, drafted).fails(422, "CAMPAIGN_NOT_READY")
 		require.Equal(t, "The campaign lacks a connected account for social.", message)
 		sb.Do(func(tx *sandbox.Tx) {
@@ -161,7 +164,6 @@ func TestMessagesGoOutByTheClock(t *testing.T) {
 		sb.Advance(100 * 24 * time.Hour)
 		require.Len(t, sentBy(sb, drafted), 3)
 		c.get(campaigns).ok(200)
-		require.Empty(t, sb.Problems())
 	})
 }
 
@@ -213,7 +215,7 @@ func TestWhatIsStoppedInTimeNeverGoesOut(t *testing.T) {
 func TestWithoutAnAccountWhatIsDueFails(t *testing.T) {
 	sb := sandbox.New(t, outreachOptions()...)
 	approvalOf(inPlace(t, sb), drafted).ok(202)
-	sb.Do(func(tx *sandbox.Tx) { tx.DisconnectAccount("email") })
+	sb.Do(func(tx *sandbox.Tx) { tx.Disconnect() })
 	sb.Advance(time.Hour)
 	require.Empty(t, sb.Outbox())
 	require.Equal(t, "failed", sb.Sends(drafted)[0].State)

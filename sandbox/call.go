@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -25,7 +26,6 @@ type call struct {
 	now    time.Time
 	id     string
 	header http.Header // of the response
-	before *books      // nil until the request has been let in
 	cap    *int        // see Fault
 
 	effects []string
@@ -76,7 +76,7 @@ func (c *call) pathID(parameter string) string {
 	return c.req.PathValue(parameter)
 }
 
-// refusal is a response in the error envelope.
+// refusal is a response in the error envelope. It ends a handler.
 type refusal struct {
 	code    string
 	message string
@@ -85,32 +85,32 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.code + ": " + r.message }
 
-func refuse(code, message string) error { return &refusal{code: code, message: message} }
+func (r *refusal) response(c *call) response {
+	known, _ := op.CodeByName(r.code)
+	return response{status: known.Statuses[0], code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
+}
 
-// stopped ends a handler. The response is made from the error.
-type stopped struct{ error }
+// refuse makes the refusal of a request, and perhaps of one of its parameters.
+func refuse(code, message string, param ...string) error {
+	return &refusal{code, message, strings.Join(param, "")}
+}
+
+func invalid(param, message string) error {
+	return refuse("VALIDATION_FAILED", param+" "+message+".", param)
+}
+
+// deny ends the request.
+func deny(code, message string, param ...string) { stop(refuse(code, message, param...)) }
 
 // stop ends the request if there is an error.
 func stop(err error) {
 	if err != nil {
-		panic(stopped{err})
+		panic(err)
 	}
 }
-
-// deny ends the request.
-func deny(code, message string) { panic(stopped{refuse(code, message)}) }
 
 // must is what was found, or the end of the request.
 func must[T any](found T, err error) T {
 	stop(err)
 	return found
-}
-
-func invalid(param, message string) error {
-	return &refusal{code: "VALIDATION_FAILED", message: param + " " + message + ".", param: param}
-}
-
-func (r *refusal) response(c *call) response {
-	known, _ := op.CodeByName(r.code)
-	return response{status: known.Statuses[0], code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
 }

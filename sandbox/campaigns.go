@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -89,11 +90,11 @@ var (
 
 // campaigns of a workspace. An active one of a seed needs no approval.
 var campaigns = keeps(kind[Campaign]{
-	name: "campaigns", missing: refusal{code: "CAMPAIGN_NOT_FOUND", message: "No campaign has this id."},
+	name: "campaigns", missing: refusal{"CAMPAIGN_NOT_FOUND", "No campaign has this id.", ""},
 	seeds:  func(ws *Workspace) *[]Campaign { return &ws.Campaigns },
 	check:  validateCampaign,
 	hidden: func(c *Campaign) bool { return c.Access == accessDeleted },
-	fill: func(c *Campaign) {
+	fill: func(_ *workspace, c *Campaign) {
 		c.Status, c.InitializationStatus = cmp.Or(c.Status, statusDraft), cmp.Or(c.InitializationStatus, initCompleted)
 		c.Steps = numbered(c.Steps)
 		for i := range c.Sends {
@@ -102,17 +103,11 @@ var campaigns = keeps(kind[Campaign]{
 	},
 })
 
-// approval lets the messages of a campaign be sent. Those of a seed have no request.
-type approval struct {
-	campaignID string
-	requestID  string
-}
-
 func (c *Campaign) step(id string) *Step {
 	return findIn(c.Steps, func(s *Step) bool { return sameID(s.ID, id) })
 }
 
-func validateCampaign(c Campaign, fail failing) {
+func validateCampaign(_ *Workspace, c Campaign, fail failing) {
 	fail.among("campaign", c.Name, "status", cmp.Or(c.Status, statusDraft), op.States["campaign"]...)
 	fail.among("campaign", c.Name, "access", c.Access, accessKinds...)
 	fail.among("campaign", c.Name, "initialization status", cmp.Or(c.InitializationStatus, initCompleted), initRunning, initCompleted, initFailed)
@@ -144,12 +139,9 @@ func (c *Campaign) begin(ws *workspace, created, now time.Time) {
 			c.Sends[i].DueAt = stamp(now.Add(firstSend))
 		}
 	}
-	if c.Status == statusActive { // nobody has to approve it
-		ws.approvals = append(ws.approvals, approval{campaignID: c.ID})
-	}
 	if c.InitializationStatus == initRunning {
 		if c.InitializedAt.IsZero() {
-			c.InitializedAt = stamp(now.Add(ws.sb.pace.initialize))
+			c.InitializedAt = stamp(now.Add(ws.sb.initializes))
 		}
 		ws.sb.scheduleInitialization(ws, c)
 	}
@@ -181,20 +173,6 @@ func (tx *Tx) ConnectAccount(channel string) {
 	tx.connect("ConnectAccount", &tx.ws.Accounts, channels, channel)
 }
 
-// DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
-func (tx *Tx) DisconnectAccount(channel string) {
-	tx.change("DisconnectAccount", func(time.Time) bool {
-		before := len(tx.ws.Accounts)
-		tx.ws.Accounts = slices.DeleteFunc(tx.ws.Accounts, func(c string) bool { return c == channel })
-		return len(tx.ws.Accounts) < before
-	})
-}
-
-// CreateCampaign adds a campaign and returns its id.
-func (tx *Tx) CreateCampaign(c Campaign) (id string) {
-	return campaigns.create(tx, "CreateCampaign", c)
-}
-
 // StopCampaign stops an active campaign: nothing more is sent until it is approved again.
 func (tx *Tx) StopCampaign(campaignID string) {
 	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
@@ -202,19 +180,6 @@ func (tx *Tx) StopCampaign(campaignID string) {
 			return false
 		}
 		tx.sb.stop(c)
-		return true
-	})
-}
-
-// MoveSend sets the state of a scheduled send. One that is scheduled again is sent when it is due; one that was sent stays sent.
-func (tx *Tx) MoveSend(sendID, state string) {
-	tx.change("MoveSend", func(now time.Time) bool {
-		c, s := tx.ws.send(sendID)
-		if s == nil || state == "" || s.State == sendSent && state == sendScheduled {
-			return false
-		}
-		s.State = state
-		tx.sb.scheduleSends(tx.ws, c, now)
 		return true
 	})
 }
@@ -239,7 +204,7 @@ func (f *form) draft() (d Campaign, err error) {
 	d.Steps = f.steps()
 	if raw, ok := f.fields["channels"]; ok {
 		if d.Channels, ok = readChannels(raw); !ok {
-			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
+			err = refuse("INVALID_CAMPAIGN_CHANNELS", "channels has to hold email, social or both.", "channels")
 		}
 	}
 	return d, err
@@ -260,7 +225,7 @@ func (c *call) sources(ids, over []string) (found []string) {
 	}
 	reached := len(ids) == 0
 	for _, id := range ids {
-		l := must(c.listByID(id))
+		l := must(lists.byID(c, id))
 		if l.EntityType != ContactList {
 			deny("CONTACT_LIST_REQUIRED", "A source list is a company list.")
 		}
@@ -277,8 +242,8 @@ func (c *call) sources(ids, over []string) (found []string) {
 }
 
 // reaches reports whether a list has a contact that one of the channels already reaches.
-func (c *call) reaches(l *list, over []string) bool {
-	return slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+func (c *call) reaches(l *List, over []string) bool {
+	return slices.ContainsFunc(l.Rows, func(row json.RawMessage) bool {
 		return slices.ContainsFunc(over, func(channel string) bool { return reachable(row, channel) })
 	})
 }
@@ -307,21 +272,11 @@ func (c *call) createCampaign() response {
 	if len(d.Channels) == 0 {
 		d.Channels = []string{channelEmail}
 	}
-	c.references(body)
 	d.ListIDs = c.sources(d.ListIDs, d.Channels)
 	stop(fit(d.Steps, d.Channels))
 	cp := &Campaign{}
 	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d) }, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
-}
-
-// references rejects ids of templates and styles, of which there are none, and those of missing hubs.
-func (c *call) references(body *form) {
-	for _, ref := range [][2]string{{"templateId", "TEMPLATE_NOT_FOUND"}, {"writingStyleId", "WRITING_STYLE_NOT_FOUND"}, {"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND"}} {
-		if id, ok := asString(body.fields[ref[0]]); ok && (ref[0] != "knowledgeHubId" || hubs.find(c.ws, id) == nil) {
-			stop(&refusal{code: ref[1], message: "Nothing has this id.", param: ref[0]})
-		}
-	}
 }
 
 func (c *call) adjustCampaign() response {
@@ -375,9 +330,9 @@ func (ws *workspace) keepIDs(old, steps []Step) []Step {
 // makeCampaign adds a draft, which is initialized in the background.
 func (c *call) makeCampaign(seed Campaign) *Campaign {
 	seed.CreatedAt = stamp(c.now)
-	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.pace.initialize)
+	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.initializes)
 	cp := campaigns.add(c.ws, seed)
-	if c.sb.pace.initialize > 0 {
+	if c.sb.initializes > 0 {
 		c.sb.scheduleInitialization(c.ws, cp)
 	} else {
 		c.ws.settle(cp)
@@ -404,15 +359,166 @@ func (ws *workspace) settle(c *Campaign) {
 }
 
 // generated returns the steps of a campaign that was created without any.
-func generated(over []string) []Step {
-	var steps []Step
-	if slices.Contains(over, channelSocial) {
-		steps = append(steps,
-			Step{Type: stepConnection, Body: "Hello {{firstName}}, may we connect?"},
-			Step{Type: stepMessage, Body: "Hello {{firstName}}, thank you for connecting."})
-	}
-	if slices.Contains(over, channelEmail) {
-		steps = append(steps, Step{Type: stepEmail, Subject: "A question, {{firstName}}", Body: "Hello {{firstName}}, do you have a minute?"})
+func generated(over []string) (steps []Step) {
+	for _, channel := range over {
+		kind := map[string]string{channelEmail: stepEmail, channelSocial: stepMessage}[channel]
+		steps = append(steps, Step{Type: kind, Subject: "A question, {{firstName}}", Body: "Hello {{firstName}}, do you have a minute?"})
 	}
 	return numbered(steps)
+}
+
+var _ = serves(map[*op.Op]endpoint{
+	op.CampaignsSteps:       {handle: (*call).listSteps},
+	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
+})
+
+const (
+	stepEmail      = "email"
+	stepConnection = "social_connection"
+	stepMessage    = "social_message"
+
+	longestNote = 200
+)
+
+var stepTypes = []string{stepEmail, stepConnection, stepMessage}
+
+func (s *Step) channel() string {
+	if s.Type == stepEmail {
+		return channelEmail
+	}
+	return channelSocial
+}
+
+// text is the text of a step, generated from its topic if it has none.
+func (s *Step) text() string { return cmp.Or(s.Body, s.Topic) }
+
+// missing says what a step lacks before it can be sent, or is empty.
+func (s *Step) missing() string {
+	switch {
+	case s.Topic != "", s.Type == stepConnection:
+	case s.Type == stepEmail && s.Subject == "":
+		return "a subject"
+	case s.Body == "":
+		return "a body"
+	}
+	return ""
+}
+
+// numbered numbers steps without a number by their place, and sorts all.
+func numbered(steps []Step) []Step {
+	steps = slices.Clone(steps)
+	for i := range steps {
+		steps[i].SequenceNumber = cmp.Or(steps[i].SequenceNumber, i+1)
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.SequenceNumber, b.SequenceNumber) })
+	return steps
+}
+
+// arrange rejects sorted steps that cannot follow each other.
+func arrange(steps []Step) error {
+	messaged := false
+	for i, s := range steps {
+		switch {
+		case i > 0 && steps[i-1].SequenceNumber == s.SequenceNumber:
+			return refuse("STEP_POSITION_TAKEN", "Two steps have the same sequenceNumber.")
+		case s.Type == stepConnection && messaged:
+			return refuse("STEP_ORDER_INVALID", "A social_connection step would follow a social_message step.")
+		case s.Type == stepConnection && runes(s.Body) > longestNote:
+			return refuse("CONNECTION_NOTE_TOO_LONG", "A connection note has at most 200 characters.")
+		}
+		messaged = messaged || s.Type == stepMessage
+	}
+	return nil
+}
+
+// steps reads the steps of a body.
+func (f *form) steps() []Step {
+	raw, ok := f.fields["steps"]
+	if !ok {
+		return nil
+	}
+	var all []map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
+		f.fail("steps", "has to be an array of objects, at least one")
+		return nil
+	}
+	steps := make([]Step, len(all))
+	for i, one := range all {
+		if problem := readStep(one, &steps[i]); problem != "" {
+			f.fail("steps", "number %d: %s", i, problem)
+		}
+	}
+	return numbered(steps)
+}
+
+func readStep(fields fields, s *Step) (problem string) {
+	f := form{fields, &checks{}}
+	s.Type, _ = f.text("type")
+	f.among("type", s.Type, true, stepTypes)
+	if raw, ok := f.fields["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
+		f.fail("sequenceNumber", "has to be an integer of at least 1")
+	}
+	s.Subject, _ = f.text("subject")
+	s.Body, _ = f.text("body")
+	s.Topic, _ = f.text("topic")
+	f.only("type", "sequenceNumber", "subject", "body", "topic")
+	return strings.Join(f.messages, ", ")
+}
+
+// fit rejects steps for which a campaign has no channel.
+func fit(steps []Step, channels []string) error {
+	for _, s := range steps {
+		if !slices.Contains(channels, s.channel()) {
+			return invalid("steps", "has a "+s.Type+" step, for which the campaign has no channel")
+		}
+	}
+	return arrange(steps)
+}
+
+func (c *call) listSteps() response {
+	return listing("steps", c.campaign().Steps, func(s Step) object {
+		return object{"id": s.ID, "sequenceNumber": s.SequenceNumber, "type": s.Type, "subject": s.Subject, "body": s.Body, "topic": s.Topic}
+	})
+}
+
+func (c *call) previewStep() response {
+	cp := c.campaign()
+	s := cp.step(c.req.PathValue("stepId"))
+	if s == nil {
+		deny("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
+	}
+	sample := c.sample(cp, s)
+	c.charge("preview generated", "step previewed: "+s.ID)
+	contact, _ := fieldString(sample, "id")
+	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{
+		"contactId": contact, "subject": render(s.Subject, sample), "body": render(s.text(), sample),
+	}})
+}
+
+// sample finds a contact to render a step for.
+func (c *call) sample(cp *Campaign, s *Step) json.RawMessage {
+	const code = "STEP_PREVIEW_UNAVAILABLE"
+	sources := c.ws.sources(cp)
+	if len(sources) == 0 {
+		deny(code, "The campaign has no source list.")
+	}
+	if s.text() == "" {
+		deny(code, "The step has nothing to render.")
+	}
+	filled := slices.IndexFunc(sources, func(l *List) bool { return len(l.Rows) > 0 })
+	if filled < 0 {
+		deny(code, "The source lists have no contact.")
+	}
+	return sources[filled].Rows[0]
+}
+
+var placeholder = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+
+// render fills in the fields of a contact. A missing field becomes empty.
+func render(text string, contact json.RawMessage) string {
+	return placeholder.ReplaceAllStringFunc(text, func(field string) string {
+		value, _ := lookup(contact, strings.TrimSpace(field[2:len(field)-2]))
+		filled, _ := asString(value)
+		return filled
+	})
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -51,18 +50,12 @@ func (c *scaledClock) Sleep(ctx context.Context, d time.Duration) error {
 
 // ManualClock moves only when it is advanced, or when somebody sleeps on it. Make one with [NewManualClock].
 type ManualClock struct {
-	mu       sync.Mutex
-	woken    sync.Cond
-	now      time.Time
-	sleepers []time.Time // when each wakes, earliest first
+	mu  sync.Mutex
+	now time.Time
 }
 
 // NewManualClock starts at the given time.
-func NewManualClock(start time.Time) *ManualClock {
-	c := &ManualClock{now: start}
-	c.woken.L = &c.mu
-	return c
-}
+func NewManualClock(start time.Time) *ManualClock { return &ManualClock{now: start} }
 
 // Now returns the time of the clock.
 func (c *ManualClock) Now() time.Time {
@@ -75,37 +68,64 @@ func (c *ManualClock) Now() time.Time {
 func (c *ManualClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forward(c.now.Add(d))
-}
-
-func (c *ManualClock) forward(t time.Time) {
-	if t.After(c.now) {
-		c.now = t
-	}
+	c.now = c.now.Add(max(0, d))
 }
 
 // Sleep moves the clock to the end of the sleep and returns at once.
-//
-// Sleeps that start together do not add up: each one ends at its own time, the earliest first.
 func (c *ManualClock) Sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 || ctx.Err() != nil {
-		return ctx.Err()
+	if ctx.Err() == nil {
+		c.Advance(d)
 	}
-	c.mu.Lock()
-	wake := c.now.Add(d)
-	at, _ := slices.BinarySearchFunc(c.sleepers, wake, time.Time.Compare)
-	c.sleepers = slices.Insert(c.sleepers, at, wake)
-	c.mu.Unlock()
-
-	runtime.Gosched() // whoever is about to sleep too may say so
-
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for wake.After(c.sleepers[0]) {
-		c.woken.Wait()
-	}
-	c.sleepers = c.sleepers[1:]
-	c.forward(wake)
-	c.woken.Broadcast()
 	return ctx.Err()
+}
+
+// Event is something that happened by the clock.
+type Event struct {
+	Time    time.Time `json:"time"`
+	Kind    string    `json:"kind"`    // such as "agent expired" or "list visible"
+	Subject string    `json:"subject"` // an id or a name, never a token
+}
+
+type pending struct {
+	Event
+	apply func() bool // false: it did not happen after all
+}
+
+// agenda has the later events, earliest first. Nothing runs in the background: every request and every inspection first applies
+// those that are due.
+type agenda []pending
+
+// add puts an event behind those of the same instant.
+func (a *agenda) add(at time.Time, kind, subject string, apply func() bool) {
+	i, _ := slices.BinarySearchFunc(*a, at, func(p pending, at time.Time) int {
+		if p.Time.After(at) {
+			return 1
+		}
+		return -1
+	})
+	*a = slices.Insert(*a, i, pending{Event{at, kind, subject}, apply})
+}
+
+// later adds an event of a workspace, unless its time is zero. It does not happen if its time has changed until then. Prepared responses
+// are not used after it.
+func (ws *workspace) later(when *time.Time, kind, subject string, apply func() bool) {
+	at := *when
+	if at.IsZero() {
+		return
+	}
+	ws.sb.agenda.add(at, kind, subject, func() bool {
+		ws.version++
+		return when.Equal(at) && apply()
+	})
+}
+
+func (a *agenda) due(now time.Time) (happened []Event) {
+	for len(*a) > 0 && !(*a)[0].Time.After(now) {
+		next := (*a)[0]
+		*a = (*a)[1:]
+		if next.apply() {
+			happened = append(happened, next.Event)
+		}
+	}
+	return happened
 }

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,26 +27,6 @@ func TestSleepingOnAManualClockJumps(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, clock.Sleep(ctx, time.Hour), context.Canceled)
 	require.Equal(t, start.Add(24*time.Hour), clock.Now(), "a cancelled sleep does not move the clock")
-}
-
-func TestConcurrentSleepersEndAtTheirOwnInstants(t *testing.T) {
-	clock := sandbox.NewManualClock(start)
-	var wg sync.WaitGroup
-	for i := range 50 {
-		wg.Go(func() {
-			before := clock.Now()
-			d := time.Duration(i+1) * time.Minute
-			if err := clock.Sleep(t.Context(), d); err != nil {
-				t.Error(err)
-			}
-			if now := clock.Now(); now.Before(before.Add(d)) {
-				t.Errorf("slept %v, the clock moved %v", d, now.Sub(before))
-			}
-		})
-	}
-	wg.Wait()
-	require.False(t, clock.Now().Before(start.Add(50*time.Minute)))
-	require.False(t, clock.Now().After(start.Add(50*51/2*time.Minute)), "never more than one after the other")
 }
 
 func TestRealClockIsTheBubblesTime(t *testing.T) {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,7 +27,7 @@ type Activity struct {
 
 var activities = keeps(kind[Activity]{
 	name: "activities", seeds: func(ws *Workspace) *[]Activity { return &ws.Activities },
-	check: func(a Activity, fail failing) {
+	check: func(_ *Workspace, a Activity, fail failing) {
 		if !isID(a.ContactID) || a.Type == "" {
 			fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
 		}
@@ -64,14 +63,14 @@ func (c *call) resolveContact() response {
 
 // contactWith finds the first contact that has one of the values, in fields of these names. No contact has an empty value.
 func (ws *workspace) contactWith(values map[string]string) (id string, found bool) {
-	for _, l := range ws.lists {
+	for _, l := range lists.in(ws) {
 		if l.EntityType != ContactList {
 			continue
 		}
-		for i, row := range l.rows {
+		for i, id := range ws.index(l).ids {
 			for name, value := range values {
-				if has, _ := fieldString(row, name); value != "" && strings.EqualFold(has, value) {
-					return l.ids[i], true
+				if has, _ := fieldString(l.Rows[i], name); value != "" && strings.EqualFold(has, value) {
+					return id, true
 				}
 			}
 		}
@@ -127,16 +126,15 @@ func (c *call) timeline() response {
 	return reply(http.StatusOK, object{"contactId": id, "activities": append(append([]object{}, scheduled...), happened[from:to]...), "nextCursor": optional(next)})
 }
 
-// A cursor says how many of the oldest activities are left. Later activities do not change that.
+// A cursor says whose timeline it is, and how many of the oldest activities are left. Later activities do not change that.
 func newCursor(contactID string, left int) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
+	return fmt.Sprintf("%s-%d", strings.ToLower(contactID), left)
 }
 
 func readCursor(cursor, contactID string, most int) (left int) {
-	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	owner, number, ok := strings.Cut(string(text), ":")
-	left, notNumber := strconv.Atoi(number)
-	if err != nil || !ok || !sameID(owner, contactID) || notNumber != nil || left < 1 || left > most {
+	owner, number, _ := strings.Cut(cursor, "-")
+	left, err := strconv.Atoi(number)
+	if err != nil || !sameID(owner, contactID) || left < 1 || left > most {
 		stop(invalid("cursor", "is none that a page of this contact gave"))
 	}
 	return left

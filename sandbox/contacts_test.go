@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,11 +71,11 @@ func TestTimelineBounds(t *testing.T) {
 		for limit, want := range map[string]int{"1": 3, "100": 102} {
 			require.Len(t, c.get(timelineOf(101), "limit", limit).ok(200)["activities"], want)
 		}
-		forged := func(left string) string { return base64.RawURLEncoding.EncodeToString([]byte(id(101) + ":" + left)) }
+		forged := func(left string) string { return id(101) + "-" + left }
 		c.get(timelineOf(101), "cursor", forged("250")).ok(200)
 		for param, values := range map[string][]string{
 			"limit":  {"0", "101", "x", ""},
-			"cursor": {"", strings.Repeat("c", 501), strings.Repeat("c", 500), "x", c.get(timelineOf(101)).ok(200)["nextCursor"].(string) + "A", forged("0"), forged("-5"), forged("251"), forged("x")},
+			"cursor": {"", strings.Repeat("c", 501), strings.Repeat("c", 500), "x", c.get(timelineOf(101)).ok(200)["nextCursor"].(string) + ".", forged("0"), forged("-5"), forged("251"), forged("x")},
 		} {
 			for _, value := range values {
 				refused, _ := c.get(timelineOf(101), param, value).fails(422, "VALIDATION_FAILED")
@@ -141,7 +140,6 @@ var _ = guessesIn(busyContact(), map[string]func(caller) result{
 	"contacts.cursor.refused": func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },
 	"contacts.known":          func(c caller) result { return c.get(timelineOf(999)) },
 	"imports.create":          func(c caller) result { return upload(c, "file", "x.csv", []byte("a\nb\n")) },
-	"imports.json":            func(c caller) result { return c.do("POST", imports, object{"importId": id(1)}) },
 	"imports.form":            func(c caller) result { return c.asForm("note", "x", "x.csv", "a\nb\n") },
 	"imports.content":         func(c caller) result { return c.asForm("x.txt", "a\nb\n") },
 	"imports.megabytes":       func(c caller) result { return c.asForm("x.csv", "a\n"+strings.Repeat("b", 10_000_001)) },

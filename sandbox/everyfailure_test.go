@@ -236,7 +236,7 @@ func TestEveryFailureOfNothing(t *testing.T) {
 		"fault of setup":   {me, holds, []sandbox.SweepOption{sandbox.Setup(func(run *sandbox.Run) { run.Fail("lists.list", sandbox.DropAfter()) })}, "a fault never fired"},
 		"no kind":          {me, holds, []sandbox.SweepOption{sandbox.Only()}, "no failure was tried"},
 		"no mark":          {me, holds, []sandbox.SweepOption{sandbox.Only(sandbox.StopBetween)}, "no failure was tried"},
-		"option":           {me, holds, []sandbox.SweepOption{sandbox.Credits(-1)}, "Credits: -1 is negative"},
+		"option":           {me, holds, []sandbox.SweepOption{sandbox.Credits(-1)}, "Credits: the balance is negative"},
 		"clock":            {me, holds, []sandbox.SweepOption{sandbox.WithClock(sandbox.NewManualClock(start))}, "has its own virtual time"},
 		"a request less": {func(run *sandbox.Run) error {
 			if starts++; starts == 1 {

@@ -90,8 +90,7 @@ func ExampleAgents() {
 	// Output:
 	// 10:00:00 agent delivered
 	// 11:00:00 agent run ended
-	// -50 result of Openings
-	// -50 result of Openings
+	// -100 run of Openings
 }
 
 // A campaign is approved once, and its messages end in the outbox.

@@ -18,3 +18,11 @@ func (w *Tenant) Remaining(surface string) (left []int) {
 	})
 	return left
 }
+
+// What a test sees of the state.
+
+func (sb *Sandbox) Clock() Clock               { return sb.clock }
+func (w *Tenant) Facts() []Fact                { return facts.copies(w) }
+func (w *Tenant) Hubs() []Hub                  { return newestFirst(hubs.copies(w)) }
+func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
+func (tx *Tx) Disconnect()                     { tx.change("", func(time.Time) bool { tx.ws.Accounts = nil; return true }) }

@@ -24,17 +24,14 @@ type Fact struct {
 }
 
 var facts = keeps(kind[Fact]{
-	name: "facts", missing: refusal{code: "LEARNED_FACT_NOT_FOUND", message: "No learned fact of your team has this id."},
+	name: "facts", missing: refusal{"LEARNED_FACT_NOT_FOUND", "No learned fact of your team has this id.", ""},
 	seeds: func(ws *Workspace) *[]Fact { return &ws.Facts },
-	check: func(f Fact, fail failing) {
+	check: func(_ *Workspace, f Fact, fail failing) {
 		fail.among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
 	},
 	hidden: func(f *Fact) bool { return f.Retired || f.OtherTeam },
-	fill:   func(f *Fact) { f.Category = cmp.Or(f.Category, "custom") },
+	fill:   func(_ *workspace, f *Fact) { f.Category = cmp.Or(f.Category, "custom") },
 })
-
-// Facts returns the learned facts, including those that the API hides, oldest first.
-func (w *Tenant) Facts() []Fact { return facts.copies(w) }
 
 const longestClaim = 1000
 
@@ -57,7 +54,7 @@ func (c *call) editFact() response {
 	category := body.choice("category", factCategories...)
 	f := facts.of(c, "factId")
 	if found := identifying(claim); found != "" {
-		stop(&refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"})
+		deny("LEARNED_FACT_NOT_ANONYMIZED", "The claim has "+found+".", "claim")
 	}
 
 	next := *f

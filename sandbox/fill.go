@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -31,8 +32,8 @@ func (c *call) addMembers() response {
 }
 
 func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
-	for _, l := range ws.lists {
-		if row, ok := l.row(id); ok && l.EntityType == kind {
+	for _, l := range lists.in(ws) {
+		if row, ok := ws.row(l, id); ok && l.EntityType == kind {
 			return row, true
 		}
 	}
@@ -40,8 +41,8 @@ func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 }
 
 // fill adds the rows that are not in the list yet, for their price.
-func (c *call) fill(l *list, rows []json.RawMessage) response {
-	fresh := l.missing(rows)
+func (c *call) fill(l *List, rows []json.RawMessage) response {
+	fresh := c.ws.missing(l, rows)
 	if len(fresh) > 0 {
 		c.addRows(l, fresh)
 	}
@@ -49,18 +50,18 @@ func (c *call) fill(l *list, rows []json.RawMessage) response {
 }
 
 // addRows adds rows for their price, and returns their ids.
-func (c *call) addRows(l *list, rows []json.RawMessage) (ids []string) {
-	c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
+func (c *call) addRows(l *List, rows []json.RawMessage) (ids []string) {
+	c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.Rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
 	return ids
 }
 
 // missing skips rows that the list has, and duplicates. Rows without an id are new.
-func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
+func (ws *workspace) missing(l *List, rows []json.RawMessage) []json.RawMessage {
 	var fresh []json.RawMessage
 	seen := map[string]bool{}
 	for _, row := range rows {
 		id, _ := fieldString(row, "id")
-		if id == "" || !l.has(id) && !seen[id] {
+		if id == "" || !ws.has(l, id) && !seen[id] {
 			fresh = append(fresh, row)
 		}
 		seen[id] = true
@@ -126,9 +127,9 @@ func (f *form) destination() (d destination) {
 }
 
 // destination finds the list, which has to be of a kind. It is nil if it has to be created.
-func (c *call) destination(d destination, kind string) (l *list) {
+func (c *call) destination(d destination, kind string) (l *List) {
 	if d.byID {
-		l = must(c.listByID(d.id))
+		l = must(lists.byID(c, d.id))
 	} else {
 		l = c.listByName(d.name)
 	}
@@ -138,16 +139,16 @@ func (c *call) destination(d destination, kind string) (l *list) {
 	return l
 }
 
-func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []json.RawMessage) {
-	l = must(c.listByID(id))
+func (c *call) source(id string, wanted []string, chosen bool) (l *List, rows []json.RawMessage) {
+	l = must(lists.byID(c, id))
 	if l.CompletionStatus == "processing" {
 		deny("LIST_PROCESSING", "The source list is still being built.")
 	}
 	if !chosen {
-		return l, slices.Clone(l.rows)
+		return l, slices.Clone(l.Rows)
 	}
 	for _, id := range wanted {
-		row, ok := l.row(id)
+		row, ok := c.ws.row(l, id)
 		if !ok {
 			deny("CONTACT_NOT_IN_LIST", "The list has no row "+id+".")
 		}
@@ -157,9 +158,9 @@ func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []
 }
 
 // listByName finds the only list with a name, or nil.
-func (c *call) listByName(name string) (found *list) {
+func (c *call) listByName(name string) (found *List) {
 	c.nameAllowed(name)
-	for _, l := range c.ws.lists {
+	for _, l := range lists.in(c.ws) {
 		if l.Name != name {
 			continue
 		}
@@ -175,10 +176,56 @@ func (c *call) listByName(name string) (found *list) {
 }
 
 func (c *call) saveToNew(name, kind string, rows []json.RawMessage) response {
-	l := &list{}
+	l := &List{}
 	c.buy(len(rows), "rows added", func() {
-		l = c.sb.makeList(c.ws, name, kind, c.now)
+		l = c.ws.makeList(name, kind, c.now)
 		c.ws.insert(l, 0, rows)
 	}, "list created: %q, with %d rows", name, len(rows))
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
+}
+
+var _ = serves(map[*op.Op]endpoint{
+	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
+})
+
+// CRM says which CRM kinds are connected. The five that the service supports are undocumented: here they are these, and then crm-1, crm-2 and so on.
+type CRM struct {
+	Connected []string `json:"connected,omitempty"`
+}
+
+func (c CRM) supported() []string {
+	kinds := slices.Clone(c.Connected)
+	for n := 1; len(kinds) < 5; n++ {
+		if name := fmt.Sprintf("crm-%d", n); !slices.Contains(kinds, name) {
+			kinds = append(kinds, name)
+		}
+	}
+	return kinds
+}
+
+// ConnectCRM connects a CRM kind, one of those that the workspace supports.
+func (tx *Tx) ConnectCRM(kind string) {
+	tx.connect("ConnectCRM", &tx.ws.CRM.Connected, tx.ws.CRM.supported(), kind)
+}
+
+func (c *call) pushToCRM() response {
+	body := c.body
+	crm := body.required("crm")
+	if len(body.messages) == 0 && !slices.Contains(c.ws.CRM.supported(), crm) {
+		body.among("crm", crm, true, c.ws.CRM.supported())
+	}
+	contacts, chosen := body.ids("contactIds")
+	l := c.list()
+	switch {
+	case l.EntityType != ContactList:
+		deny("CONTACT_LIST_REQUIRED", "The list is a company list.")
+	case !slices.Contains(c.ws.CRM.Connected, crm):
+		deny("CRM_NOT_CONNECTED", crm+" is not connected.")
+	}
+	if !chosen {
+		contacts = slices.Clone(c.ws.index(l).ids)
+	}
+	push := Outgoing{Time: c.now, RequestID: c.id, Kind: "crm", To: crm, Count: len(contacts), ListID: l.ID, ContactIDs: contacts, Overwrite: chosen}
+	c.effect(func() { c.ws.sent = append(c.ws.sent, push) }, "pushed to %s: %d contacts", crm, len(contacts))
+	return reply(http.StatusAccepted, object{"crm": crm, "listIds": []string{l.ID}})
 }

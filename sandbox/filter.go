@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +27,7 @@ type test func(*match) bool
 // match is a row that is tested.
 type match struct {
 	ws  *workspace
-	l   *list
+	l   *List
 	row []byte
 	id  string
 }
@@ -66,15 +68,15 @@ var (
 )
 
 // honoured omits the keys that a company list does not honor.
-func (l *list) honoured(conditions []condition) []condition {
+func (l *List) honoured(conditions []condition) []condition {
 	return kept(conditions, func(condition condition) bool {
 		_, ok := companyFields[condition.key]
 		return ok || l.EntityType != CompanyList || condition.key == "customColumns"
 	})
 }
 
-func (c *call) meets(l *list, i int, conditions []condition) bool {
-	m := match{c.ws, l, l.rows[i], l.ids[i]}
+func (c *call) meets(l *List, i int, conditions []condition) bool {
+	m := match{c.ws, l, l.Rows[i], c.ws.index(l).ids[i]}
 	return !slices.ContainsFunc(conditions, func(condition condition) bool { return !condition.test(&m) })
 }
 
@@ -134,7 +136,7 @@ func parseFilters(filters string) (conditions []condition) {
 }
 
 func badFilters(format string, args ...any) {
-	stop(&refusal{code: "INVALID_ROW_FILTERS", message: fmt.Sprintf(format, args...), param: "filters"})
+	deny("INVALID_ROW_FILTERS", fmt.Sprintf(format, args...), "filters")
 }
 
 // filterKeys are the documented filters, with what reads the value of each, or ends the request. A nil test restricts nothing. The default
@@ -220,55 +222,34 @@ func foldContains(values []string, want string) bool {
 
 func parseOtherLists(key string, raw json.RawMessage) test {
 	return choose(key, raw, func(m *match, name string) bool {
-		return slices.ContainsFunc(m.ws.lists, func(other *list) bool {
-			return other != m.l && strings.EqualFold(other.Name, name) && other.has(m.id)
+		return slices.ContainsFunc(lists.in(m.ws), func(other *List) bool {
+			return other != m.l && strings.EqualFold(other.Name, name) && m.ws.has(other, m.id)
 		})
 	})
 }
 
+var (
+	quoted    = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+	headcount = regexp.MustCompile(`^(\d{1,15})(?:-(\d{1,15})|(\+))?$`) // 42, 11-50 or 10001+
+)
+
 // parseHeadcount finds an unquoted number, for which the service returns 500, at any place.
 func parseHeadcount(key string, raw json.RawMessage) test {
-	var v any
-	_ = json.Unmarshal(raw, &v) // it is valid
-	if holdsNumber(v) {
-		stop(&refusalInternal)
+	if strings.ContainsAny(quoted.ReplaceAllString(string(raw), ""), "0123456789") {
+		deny("UNEXPECTED_ERROR", "Something went wrong.")
 	}
 	return choose(key, raw, func(m *match, choice string) bool {
-		from, to, ok := headcount(choice)
-		return ok && within(m.values(key), from, to)
+		parts := headcount.FindStringSubmatch(choice)
+		if parts == nil {
+			return false
+		}
+		to := math.Inf(1)
+		if parts[3] == "" {
+			to, _ = strconv.ParseFloat(cmp.Or(parts[2], parts[1]), 64)
+		}
+		from, _ := strconv.ParseFloat(parts[1], 64)
+		return within(m.values(key), from, to)
 	})
-}
-
-func holdsNumber(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		return true
-	case []any:
-		return slices.ContainsFunc(v, holdsNumber)
-	case object:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsNumber)
-	}
-	return false
-}
-
-// headcount reads "11-50", "10001+" or "42".
-func headcount(s string) (from, to float64, ok bool) {
-	if n, open := strings.CutSuffix(s, "+"); open {
-		from, ok = count(n)
-		return from, math.Inf(1), ok
-	}
-	low, high, ranged := strings.Cut(s, "-")
-	from, ok = count(low)
-	if !ranged {
-		return from, from, ok
-	}
-	to, okTo := count(high)
-	return from, to, ok && okTo
-}
-
-func count(s string) (float64, bool) {
-	n, err := strconv.ParseUint(s, 10, 53)
-	return float64(n), err == nil
 }
 
 func parseRevenue(key string, raw json.RawMessage) test {
@@ -341,41 +322,29 @@ func parseColumns(key string, raw json.RawMessage) test {
 }
 
 func parseColumn(id string, raw json.RawMessage) test {
-	keys, f := objectOf(id, raw), struct {
+	var f struct {
 		DataType           string
+		Include            []*string
 		Value              *bool
 		RangeMin, RangeMax *float64
-	}{}
-	kind, _ := asString(keys["dataType"])
-	with := map[string][]string{"string": {"include"}, "boolean": {"value"}, "number": {"rangeMin", "rangeMax"}}[kind]
-	for key := range keys {
-		if key != "dataType" && !slices.Contains(with, key) || string(keys[key]) == "null" {
-			badFilters("%s: %q is null, or does not go with the data type %q", id, key, kind)
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	bad := dec.Decode(&f) != nil || bytes.Contains(quoted.ReplaceAll(raw, nil), []byte("null")) || slices.Contains(f.Include, nil)
+	text, flag, number := f.Include != nil, f.Value != nil, f.RangeMin != nil || f.RangeMax != nil
+	want := map[string][3]bool{"string": {true, false, false}, "boolean": {false, true, false}, "number": {false, false, true}}
+	if sent, known := want[f.DataType]; bad || !known || sent != [3]bool{text, flag, number} {
+		badFilters("%s is not a filter of a column of the data type %q", id, f.DataType)
+	}
+	return func(m *match) bool {
+		switch {
+		case text:
+			return len(f.Include) == 0 || slices.ContainsFunc(f.Include, func(want *string) bool { return foldContains(m.column(id), *want) })
+		case flag:
+			return slices.Contains(m.column(id), strconv.FormatBool(*f.Value))
 		}
+		return within(m.column(id), *cmp.Or(f.RangeMin, new(math.Inf(-1))), *cmp.Or(f.RangeMax, new(math.Inf(1))))
 	}
-	if json.Unmarshal(raw, &f) != nil || with == nil || keys[with[0]] == nil && keys[with[len(with)-1]] == nil {
-		badFilters("%s is not a column filter, or lacks a value", id)
-	}
-	switch kind {
-	case "string":
-		include, err := stringsOf(keys["include"])
-		if err != nil {
-			badFilters("%s: include %v", id, err)
-		}
-		return func(m *match) bool {
-			return len(include) == 0 || slices.ContainsFunc(include, func(want string) bool { return foldContains(m.column(id), want) })
-		}
-	case "boolean":
-		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(*f.Value)) }
-	}
-	from, to := math.Inf(-1), math.Inf(1)
-	if f.RangeMin != nil {
-		from = *f.RangeMin
-	}
-	if f.RangeMax != nil {
-		to = *f.RangeMax
-	}
-	return func(m *match) bool { return within(m.column(id), from, to) }
 }
 
 // column are the values that a row has in a custom column.

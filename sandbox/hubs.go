@@ -40,12 +40,12 @@ type HubPage struct {
 }
 
 var hubs = keeps(kind[Hub]{
-	name: "hubs", missing: refusal{code: "KNOWLEDGE_HUB_NOT_FOUND", message: "No knowledge hub has this id."},
+	name: "hubs", missing: refusal{"KNOWLEDGE_HUB_NOT_FOUND", "No knowledge hub has this id.", ""},
 	seeds: func(ws *Workspace) *[]Hub { return &ws.Hubs },
-	check: func(h Hub, fail failing) {
+	check: func(_ *Workspace, h Hub, fail failing) {
 		fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
 	},
-	fill: func(h *Hub) { h.Status = cmp.Or(h.Status, hubReady) },
+	fill: func(_ *workspace, h *Hub) { h.Status = cmp.Or(h.Status, hubReady) },
 })
 
 func (h *Hub) begin(ws *workspace, _, _ time.Time) {
@@ -66,9 +66,6 @@ func (h *Hub) becomeDefault(ws *workspace) {
 		other.Default = other == h
 	}
 }
-
-// Hubs copies the knowledge hubs, newest first.
-func (w *Tenant) Hubs() []Hub { return newestFirst(hubs.copies(w)) }
 
 func (h *Hub) wire() object {
 	return object{"id": h.ID, "name": h.Name, "status": h.Status, "isDefault": h.Default}

@@ -7,17 +7,18 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 )
 
 // kind is a kind of object that a workspace keeps: a struct with an ID. It stands in the file of its surface, with its handlers.
 type kind[T any] struct {
-	name    string                     // of its seeds in JSON
-	missing refusal                    // of an unknown id
-	seeds   func(*Workspace) *[]T      // their field
-	check   func(seed T, fail failing) // optional
-	hidden  func(object *T) bool       // optional: it responds like a missing one
-	fill    func(object *T)            // optional: what a seed leaves open
+	name    string                                       // of its seeds in JSON
+	missing refusal                                      // of an unknown id
+	seeds   func(*Workspace) *[]T                        // their field
+	check   func(whole *Workspace, seed T, fail failing) // optional
+	hidden  func(object *T) bool                         // optional: it responds like a missing one
+	fill    func(ws *workspace, object *T)               // optional: what a seed leaves open
 }
 
 // beginner is an object that begins at the first use, or when it is made or changed: it sets the times that a seed leaves open, and
@@ -33,12 +34,16 @@ type keeper interface {
 	start(ws *workspace, now time.Time)
 	save(ws *workspace, out *Workspace)
 	put(tx *Tx, fields json.RawMessage) (id string)
+	remove(ws *workspace, id string) (there bool)
 }
 
 // kinds are all, by their names.
 var kinds = map[string]keeper{}
 
-func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
+// kindNames has the lists first, because other objects refer to them.
+func kindNames() []string {
+	return slices.Insert(slices.DeleteFunc(slices.Sorted(maps.Keys(kinds)), func(name string) bool { return name == lists.name }), 0, lists.name)
+}
 
 // keeps makes every workspace keep objects of a kind.
 func keeps[T any](k kind[T]) *kind[T] {
@@ -78,15 +83,21 @@ func (k *kind[T]) add(ws *workspace, seed T) *T {
 
 // complete fills in what a seed leaves open.
 func (k *kind[T]) complete(ws *workspace, object *T) {
-	if k.fill != nil {
-		k.fill(object)
-	}
 	eachID(object, func(_ string, id *string) { ws.fill(id) })
+	if k.fill != nil {
+		k.fill(ws, object)
+	}
 }
 
-// remove removes the object with an id, if there is one.
-func (k *kind[T]) remove(ws *workspace, id string) {
-	ws.objects[k] = slices.DeleteFunc(k.in(ws), func(object *T) bool { return sameID(idOf(object), id) })
+// remove removes the object with an id, if there is one, and empties it: nothing happens to it any more.
+func (k *kind[T]) remove(ws *workspace, id string) (there bool) {
+	object := k.find(ws, id)
+	if object == nil {
+		return false
+	}
+	ws.objects[k] = slices.DeleteFunc(k.in(ws), func(other *T) bool { return other == object })
+	*object = *new(T)
+	return true
 }
 
 // create adds an object for a teammate. Its id, if it has one, must be new.
@@ -101,13 +112,21 @@ func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
 }
 
 // put changes fields of an object for a teammate, or adds one.
-func (k *kind[T]) put(tx *Tx, fields json.RawMessage) (id string) {
-	var named struct{ ID string }
-	_ = json.Unmarshal(fields, &named) // store tells
-	return k.store(tx, "Put", named.ID, func(object *T) error {
-		dec := json.NewDecoder(bytes.NewReader(fields))
-		dec.DisallowUnknownFields()
-		return dec.Decode(object)
+func (k *kind[T]) put(tx *Tx, given json.RawMessage) (id string) {
+	var names fields
+	var sent T
+	dec := json.NewDecoder(bytes.NewReader(given))
+	dec.DisallowUnknownFields()
+	err := errors.Join(dec.Decode(&sent), json.Unmarshal(given, &names))
+	return k.store(tx, "Put", idOf(&sent), func(object *T) error {
+		from, to := reflect.ValueOf(sent), reflect.ValueOf(object).Elem()
+		for i := range to.NumField() {
+			name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")
+			if _, is := names[name]; is {
+				to.Field(i).Set(from.Field(i))
+			}
+		}
+		return err
 	})
 }
 
@@ -167,7 +186,7 @@ func (k *kind[T]) validate(seed *Workspace, fail failing) {
 		return
 	}
 	for _, object := range *k.seeds(seed) {
-		k.check(object, fail)
+		k.check(seed, object, fail)
 	}
 }
 
@@ -232,15 +251,19 @@ func detach(v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
-		if v.IsNil() || v.Type().Elem().Kind() == reflect.Uint8 {
+		element := v.Type().Elem()
+		if v.IsNil() || element.Kind() == reflect.Uint8 {
 			return
 		}
 		elements := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(elements, v)
+		v.Set(elements)
+		if element.Kind() == reflect.Slice && element.Elem().Kind() == reflect.Uint8 {
+			return // there may be a million
+		}
 		for i := range elements.Len() {
 			detach(elements.Index(i))
 		}
-		v.Set(elements)
 	case reflect.Map:
 		if v.IsNil() {
 			return

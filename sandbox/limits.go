@@ -10,28 +10,23 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-type limiterSettings struct {
-	surfaces map[op.Surface]Limit
-	sliding  bool
-}
-
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
 var (
 	assumedLimit = Limit{PerMinute: 120, PerDay: 10_000}
 	raisedLimit  = Limit{PerMinute: 1_000_000, PerDay: 1_000_000_000}
 )
 
-func defaultLimits() limiterSettings {
-	settings := limiterSettings{surfaces: map[op.Surface]Limit{}}
+func defaultLimits() map[op.Surface]Limit {
+	limits := map[op.Surface]Limit{}
 	for surface, w := range op.DocumentedLimits {
-		settings.surfaces[surface] = cmp.Or(Limit(w), assumedLimit)
+		limits[surface] = cmp.Or(Limit(w), assumedLimit)
 	}
-	return settings
+	return limits
 }
 
-// put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
-func (s *limiterSettings) put(surface op.Surface, limit Limit) {
-	s.surfaces[surface] = cmp.Or(limit, raisedLimit)
+// limit sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
+func (sb *Sandbox) limit(surface op.Surface, limit Limit) {
+	sb.limits[surface] = cmp.Or(limit, raisedLimit)
 }
 
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
@@ -64,10 +59,10 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	q := ws.windows[surface]
 	if q == nil {
 		q = &quota{}
-		limit := sb.limits.surfaces[surface]
+		limit := sb.limits[surface]
 		for _, w := range []window{
-			{length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
-			{length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
+			{length: time.Minute, limit: limit.PerMinute, sliding: sb.sliding},
+			{length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.sliding},
 		} {
 			if w.limit > 0 {
 				q.windows = append(q.windows, &w)

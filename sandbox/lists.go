@@ -50,15 +50,15 @@ type Column struct {
 	Type string `json:"type"` // string, number or boolean
 }
 
-func (l *list) wire() object {
+func (l *List) wire() object {
 	w := object{
 		"id": l.ID, "name": l.Name, "entityType": l.EntityType, "contactsCount": 0, "companiesCount": 0, "createdAt": wireTime(l.CreatedAt),
 		"folderId": optional(l.FolderID),
 	}
 	if l.EntityType == CompanyList {
-		w["companiesCount"] = len(l.rows)
+		w["companiesCount"] = len(l.Rows)
 	} else {
-		w["contactsCount"] = len(l.rows)
+		w["contactsCount"] = len(l.Rows)
 	}
 	return w
 }
@@ -74,11 +74,11 @@ func (c *call) listLists() response {
 	search := strings.ToLower(q.text("search", 200))
 	q.valid()
 
-	found := kept(c.ws.lists, func(l *list) bool {
+	found := kept(lists.in(c.ws), func(l *List) bool {
 		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
 			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
 	})
-	return pageOf(page, newestFirst(found), (*list).wire)
+	return pageOf(page, newestFirst(found), (*List).wire)
 }
 
 func (c *call) createList() response {
@@ -90,15 +90,15 @@ func (c *call) createList() response {
 	body.valid()
 	c.nameFree(name)
 
-	l := &list{List: List{CreatedAt: stamp(c.now)}}
-	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
+	l := &List{CreatedAt: stamp(c.now)}
+	c.effect(func() { l = c.ws.makeList(name, kind, c.now) }, "list created: %q", name)
 	return reply(http.StatusCreated, object{"list": l.wire()})
 }
 
 // nameFree rejects a name that a list or an agent has, or that is reserved.
 func (c *call) nameFree(name string) {
 	c.nameAllowed(name)
-	listed := slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.Name == name })
+	listed := slices.ContainsFunc(lists.in(c.ws), func(l *List) bool { return l.Name == name })
 	if listed || slices.ContainsFunc(agents.in(c.ws), func(a *Agent) bool { return strings.TrimSpace(a.Name) == name }) {
 		deny("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
 	}
@@ -106,7 +106,7 @@ func (c *call) nameFree(name string) {
 
 func (c *call) nameAllowed(name string) {
 	if foldContains([]string{"All Contacts", "All Companies"}, name) ||
-		slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.System && strings.EqualFold(l.Name, name) }) {
+		slices.ContainsFunc(lists.in(c.ws), func(l *List) bool { return l.System && strings.EqualFold(l.Name, name) }) {
 		deny("LIST_NAME_RESERVED", "A system list has this title.")
 	}
 }
@@ -155,77 +155,70 @@ func (c *call) listFolders() response {
 	})
 }
 
-func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }
-
-func (c *call) listByID(id string) (*list, error) {
-	if l := c.ws.list(id); l != nil {
-		return l, nil
-	}
-	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
-}
+func (c *call) list() *List { return lists.of(c, "listId") }
 
 var folders = keeps(kind[Folder]{
 	name: "folders", seeds: func(ws *Workspace) *[]Folder { return &ws.Folders },
-	check: func(f Folder, fail failing) { fail.among("folder", f.Name, "type", f.Type, folderTypes...) },
+	check: func(_ *Workspace, f Folder, fail failing) {
+		fail.among("folder", f.Name, "type", f.Type, folderTypes...)
+	},
 })
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
-type list struct {
-	List     // without rows
-	rows     []json.RawMessage
-	ids      []string // of the rows
-	position map[string]int
-	view     view
-}
+// lists of a workspace. Rows are found by an index, which is made when it is needed.
+var lists = keeps(kind[List]{
+	name: "lists", missing: refusal{"LIST_NOT_FOUND", "No list has this id.", ""},
+	seeds: func(ws *Workspace) *[]List { return &ws.Lists },
+	check: validateList,
+	fill: func(ws *workspace, l *List) {
+		l.EntityType = cmp.Or(l.EntityType, ContactList)
+		l.Rows, _ = ws.identified(l.Rows)
+	},
+})
 
-func (sb *Sandbox) addList(ws *workspace, seed List) *list {
-	l := &list{List: seed}
-	l.Rows, l.Columns = nil, slices.Clone(seed.Columns)
-	l.EntityType = cmp.Or(l.EntityType, ContactList)
-	ws.fill(&l.ID)
-	for i := range l.Columns {
-		ws.fill(&l.Columns[i].ID)
+func (l *List) begin(ws *workspace, created, now time.Time) {
+	delete(ws.rows, l)
+	if l.CreatedAt.IsZero() {
+		l.CreatedAt = stamp(created)
 	}
-	ws.lists = append(ws.lists, l)
-	ws.byID[l.ID] = l
-	ws.insert(l, 0, seed.Rows)
 	ws.later(&l.VisibleAt, "list visible", l.ID, func() bool {
 		l.VisibleAt = time.Time{}
-		return ws.byID[l.ID] == l
+		return true
 	})
-	return l
 }
 
-// inOrder puts lists in the order of their creation, if all of them have one.
-func inOrder(lists []List) []List {
-	lists = slices.Clone(lists)
-	if !slices.ContainsFunc(lists, func(l List) bool { return l.CreatedAt.IsZero() }) {
-		slices.SortStableFunc(lists, func(a, b List) int { return a.CreatedAt.Compare(b.CreatedAt) })
+func validateList(ws *Workspace, l List, fail failing) {
+	if l.Name == "" {
+		fail("list %q has no name", l.ID)
 	}
-	return lists
+	fail.among("list", l.Name, "entity type", l.EntityType, "", ContactList, CompanyList)
+	kind := cmp.Or(l.EntityType, ContactList)
+	if l.FolderID != "" && !slices.ContainsFunc(ws.Folders, func(f Folder) bool { return sameID(f.ID, l.FolderID) && f.Type == kind }) {
+		fail("list %q: no %s folder has the id %s", l.Name, kind, l.FolderID)
+	}
+	seen := make(map[string]bool, len(l.Rows))
+	for i, row := range l.Rows {
+		id, err := rowID(row)
+		switch {
+		case err != nil:
+			fail("list %q, row %d: %v", l.Name, i, err)
+		case id != "" && seen[id]:
+			fail("list %q, row %d: another row has the id %s", l.Name, i, id)
+		}
+		seen[id] = true
+	}
 }
 
 // makeList adds an empty list at the root.
-func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *list {
-	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(now)}
-	if sb.hideFor > 0 {
-		seed.VisibleAt = now.Add(sb.hideFor)
+func (ws *workspace) makeList(name, kind string, now time.Time) *List {
+	seed := List{Name: name, EntityType: kind}
+	if ws.sb.hideFor > 0 {
+		seed.VisibleAt = now.Add(ws.sb.hideFor)
 	}
-	return sb.addList(ws, seed)
-}
-
-func (l *list) snapshot(rows bool) List {
-	c := l.List
-	if c.Columns = slices.Clone(c.Columns); rows {
-		c.Rows = slices.Clone(l.rows)
-	}
-	return c
-}
-
-// list finds a list, whatever the case of its id.
-func (ws *workspace) list(id string) *list {
-	return cmp.Or(ws.byID[id], ws.byID[strings.ToLower(id)])
+	l := lists.add(ws, seed)
+	l.begin(ws, now, now)
+	return l
 }
 
 // folder finds the id of a folder for a kind of list, as it was given. The root is the folder without an id.
@@ -238,9 +231,17 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 	return "", id == ""
 }
 
+// list finds a list, or nil.
+func (ws *workspace) list(id string) *List { return lists.find(ws, id) }
+
 // Lists returns the lists, including system lists, newest first.
-func (w *Tenant) Lists() []List {
-	return inspect(w, func(ws *workspace) []List {
-		return newestFirst(appendEach([]List{}, ws.lists, func(l *list) List { return l.snapshot(true) }))
-	})
+func (w *Tenant) Lists() []List { return newestFirst(lists.copies(w)) }
+
+// inOrder puts lists in the order of their creation, if all of them have one.
+func inOrder(lists []List) []List {
+	lists = slices.Clone(lists)
+	if !slices.ContainsFunc(lists, func(l List) bool { return l.CreatedAt.IsZero() }) {
+		slices.SortStableFunc(lists, func(a, b List) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	}
+	return lists
 }

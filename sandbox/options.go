@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -8,52 +9,33 @@ import (
 )
 
 // Option configures a sandbox.
-type Option func(*Sandbox, *settings) error
-
-// settings are what only New needs.
-type settings struct {
-	state   State
-	credits *int64
-}
+type Option func(*Sandbox) error
 
 // always is an option without a mistake to make.
-func always(set func(*Sandbox)) Option {
-	return func(sb *Sandbox, _ *settings) error {
+func always(set func(*Sandbox)) Option { return checked(true, "", set) }
+
+// checked is an option that is a mistake unless it is valid.
+func checked(valid bool, mistake string, set func(*Sandbox)) Option {
+	return func(sb *Sandbox) error {
+		if !valid {
+			return errors.New(mistake)
+		}
 		set(sb)
 		return nil
 	}
 }
 
-// mistaken is an option that cannot be.
-func mistaken(format string, args ...any) Option {
-	return func(*Sandbox, *settings) error { return fmt.Errorf(format, args...) }
-}
-
 // Seed gives the sandbox its first state. Without it, there is one empty workspace with 10,000 credits.
-func Seed(state State) Option {
-	return func(_ *Sandbox, cfg *settings) error {
-		cfg.state = state
-		return nil
-	}
-}
+func Seed(state State) Option { return always(func(sb *Sandbox) { sb.seed = state }) }
 
 // WithClock gives the sandbox another clock than that of the machine.
 func WithClock(c Clock) Option {
-	if c == nil {
-		return mistaken("WithClock: no clock")
-	}
-	return always(func(sb *Sandbox) { sb.clock = c })
+	return checked(c != nil, "WithClock: no clock", func(sb *Sandbox) { sb.clock = c })
 }
 
 // Credits gives every workspace of the seed this balance, zero or more, whatever the seed says.
 func Credits(n int64) Option {
-	if n < 0 {
-		return mistaken("Credits: %d is negative", n)
-	}
-	return func(_ *Sandbox, cfg *settings) error {
-		cfg.credits = &n
-		return nil
-	}
+	return checked(n >= 0, "Credits: the balance is negative", func(sb *Sandbox) { sb.credits = &n })
 }
 
 // Prices are credits for each row that an operation adds, finds or delivers, by the name of the operation. A people
@@ -73,7 +55,7 @@ var defaultPrices = Prices{
 
 // WithPrices sets prices of zero or more, of operations that may spend credits. The others keep their values.
 func WithPrices(prices Prices) Option {
-	return func(sb *Sandbox, _ *settings) error {
+	return func(sb *Sandbox) error {
 		for name, price := range prices {
 			if o, ok := op.ByName(name); !ok || !o.Spends.Possible() {
 				return fmt.Errorf("WithPrices: no operation %q that spends credits", name)
@@ -98,7 +80,7 @@ func AllowRemote() Option { return always(func(sb *Sandbox) { sb.remote = true }
 func NoLimits() Option {
 	return always(func(sb *Sandbox) {
 		for surface := range op.DocumentedLimits {
-			sb.limits.put(surface, Limit{})
+			sb.limit(surface, Limit{})
 		}
 	})
 }
@@ -109,7 +91,7 @@ type Limit struct{ PerMinute, PerDay int }
 // Limits replaces the limits of surfaces: lists, campaigns, account, search, saved-searches, agents, contacts, companies,
 // imports, reference. Surfaces that are not named keep theirs.
 func Limits(limits map[string]Limit) Option {
-	return func(sb *Sandbox, _ *settings) error {
+	return func(sb *Sandbox) error {
 		for name, limit := range limits {
 			if _, ok := op.DocumentedLimits[op.Surface(name)]; !ok {
 				return fmt.Errorf("Limits: no surface %q", name)
@@ -117,35 +99,22 @@ func Limits(limits map[string]Limit) Option {
 			if limit.PerMinute < 0 || limit.PerDay < 0 {
 				return fmt.Errorf("Limits: %s: a limit is negative", name)
 			}
-			sb.limits.put(op.Surface(name), limit)
+			sb.limit(op.Surface(name), limit)
 		}
 		return nil
 	}
 }
 
 // SlidingWindows makes the windows slide. By default they start at a first request and reset as a whole.
-func SlidingWindows() Option { return always(func(sb *Sandbox) { sb.limits.sliding = true }) }
-
-// pace is how long the background work of the service takes.
-type pace struct {
-	initialize time.Duration // a new campaign
-	activate   time.Duration // an approved one, which is locked meanwhile
-}
-
-func during(what string, d time.Duration, set func(*pace)) Option {
-	if d < 0 {
-		return mistaken("%s: %v is negative", what, d)
-	}
-	return always(func(sb *Sandbox) { set(&sb.pace) })
-}
+func SlidingWindows() Option { return always(func(sb *Sandbox) { sb.sliding = true }) }
 
 // InitializesFor sets how long a new campaign is initialized. The default is 30 seconds; zero means not at all.
 func InitializesFor(d time.Duration) Option {
-	return during("InitializesFor", d, func(p *pace) { p.initialize = d })
+	return checked(d >= 0, "InitializesFor: the time is negative", func(sb *Sandbox) { sb.initializes = d })
 }
 
 // ActivatesFor sets how long the activation of an approved campaign takes, and how long it, or a stop, holds the lock. The default is
 // 3 seconds.
 func ActivatesFor(d time.Duration) Option {
-	return during("ActivatesFor", d, func(p *pace) { p.activate = d })
+	return checked(d >= 0, "ActivatesFor: the time is negative", func(sb *Sandbox) { sb.activates = d })
 }

@@ -3,39 +3,10 @@ package sandbox
 import (
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-// TestALaterSleeperWaitsForAnEarlierOne holds an earlier sleeper back, which a test from outside cannot.
-func TestALaterSleeperWaitsForAnEarlierOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begin := time.Now()
-		clock := NewManualClock(begin)
-		early := begin.Add(time.Minute)
-		clock.sleepers = []time.Time{early}
-		var woke time.Time
-		go func() {
-			if err := clock.Sleep(t.Context(), time.Hour); err != nil {
-				t.Error(err)
-			}
-			woke = clock.Now()
-		}()
-		synctest.Wait()
-		require.Zero(t, woke)
-		require.Equal(t, begin, clock.Now())
-
-		clock.mu.Lock()
-		clock.sleepers = clock.sleepers[1:]
-		clock.forward(early)
-		clock.woken.Broadcast()
-		clock.mu.Unlock()
-		synctest.Wait()
-		require.Equal(t, begin.Add(time.Hour), woke, "its own instant, not an hour after the earlier one's")
-	})
-}
 
 func TestEventsOfOneInstantHappenInTheOrderOfTheirScheduling(t *testing.T) {
 	var a agenda

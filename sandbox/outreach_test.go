@@ -189,14 +189,10 @@ func TestInvalidOutreachIsRefused(t *testing.T) {
 func TestSenselessActsOnCampaignsAreReported(t *testing.T) {
 	for name, act := range map[string]func(*sandbox.Tx){
 		"connect":          func(tx *sandbox.Tx) { tx.ConnectAccount("fax") },
-		"disconnect":       func(tx *sandbox.Tx) { tx.DisconnectAccount("fax") },
 		"create: id taken": func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{ID: drafted}) },
 		"create: status":   func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{Status: "paused"}) },
 		"stop a draft":     func(tx *sandbox.Tx) { tx.StopCampaign(drafted) },
 		"stop nothing":     func(tx *sandbox.Tx) { tx.StopCampaign(id(77)) },
-		"send":             func(tx *sandbox.Tx) { tx.MoveSend(id(77), "skipped") },
-		"send twice":       func(tx *sandbox.Tx) { tx.MoveSend(id(62), "scheduled") },
-		"no state":         func(tx *sandbox.Tx) { tx.MoveSend(id(60), "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := &recorder{}

@@ -133,20 +133,6 @@ func slug(s string) string {
 	return strings.Trim(notInAddress.ReplaceAllString(strings.ReplaceAll(strings.ToLower(s), " ", "-"), ""), "-")
 }
 
-// wants makes a person fit one of the values of a filter. It reports false if it recognises none of them.
-func (p *person) wants(words map[string][]string, values []string, n int) bool {
-	var fits []person
-	for _, v := range values {
-		if fit, known := p.fit(words, v); known {
-			fits = append(fits, fit)
-		}
-	}
-	if len(fits) > 0 {
-		*p = fits[n%len(fits)]
-	}
-	return len(fits) > 0
-}
-
 // fit returns the person as one who matches a value, unless the value is unknown.
 func (p person) fit(words map[string][]string, value string) (fit person, known bool) {
 	size := slices.IndexFunc(headcounts, func(f firm) bool { return f.Headcount == value })

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -55,17 +57,17 @@ func (c *call) listRows() response {
 	}
 	conditions = l.honoured(conditions)
 	if path == "" && len(conditions) == 0 {
-		from, to, pages := page.of(len(l.rows))
-		return rowPage(l, l.rows[from:to], pages)
+		from, to, pages := page.of(len(l.Rows))
+		return rowPage(l, l.Rows[from:to], pages)
 	}
 	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
 	from, to, pages := page.of(len(order))
-	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.rows[i] })
+	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.Rows[i] })
 	return rowPage(l, rows, pages)
 }
 
 // rowPage joins what is already encoded.
-func rowPage(l *list, rows []json.RawMessage, pages object) response {
+func rowPage(l *List, rows []json.RawMessage, pages object) response {
 	size := 160
 	for _, row := range rows {
 		size += len(row) + 1
@@ -82,19 +84,50 @@ func rowPage(l *list, rows []json.RawMessage, pages object) response {
 	return response{status: http.StatusOK, body: b}
 }
 
-// view is the order of the last filtered or sorted page: the next page of the same query reuses it.
-type view struct {
-	key     string
+// rowIndex is how the rows of a list are found: made when it is needed, and gone when they change.
+type rowIndex struct {
+	ids      []string
+	position map[string]int
+
+	// The order of the last filtered or sorted page: the next page of the same query reuses it.
+	query   string
 	version int
 	order   []int
 }
 
-func (c *call) order(l *list, key string, conditions []condition, path string, desc bool) []int {
-	if l.view.key == key && l.view.version == c.ws.version {
-		return l.view.order
+func (ws *workspace) index(l *List) *rowIndex {
+	x := ws.rows[l]
+	if x == nil {
+		x = &rowIndex{position: make(map[string]int, len(l.Rows))}
+		for i, row := range l.Rows {
+			id, _ := fieldString(row, "id")
+			x.ids, x.position[id] = append(x.ids, id), i
+		}
+		ws.rows[l] = x
+	}
+	return x
+}
+
+func (ws *workspace) row(l *List, id string) (json.RawMessage, bool) {
+	i, ok := ws.index(l).position[id]
+	if !ok {
+		return nil, false
+	}
+	return l.Rows[i], true
+}
+
+func (ws *workspace) has(l *List, id string) bool {
+	_, there := ws.row(l, id)
+	return there
+}
+
+func (c *call) order(l *List, query string, conditions []condition, path string, desc bool) []int {
+	x := c.ws.index(l)
+	if x.query == query && x.version == c.ws.version {
+		return x.order
 	}
 	order := []int{}
-	for i := range l.rows {
+	for i := range l.Rows {
 		if c.meets(l, i, conditions) {
 			order = append(order, i)
 		}
@@ -102,7 +135,7 @@ func (c *call) order(l *list, key string, conditions []condition, path string, d
 	if path != "" {
 		sortRows(l, order, path, desc)
 	}
-	l.view = view{key, c.ws.version, order}
+	x.query, x.version, x.order = query, c.ws.version, order
 	return order
 }
 
@@ -130,74 +163,70 @@ func sortPath(entityType, key string) string {
 	return key
 }
 
-// sortValue is what a row is sorted by. Rows without it come last, in either direction.
+// sortValue is what a row is sorted by: numbers before texts, and rows without it last, in either direction.
 type sortValue struct {
-	kind   int
-	number float64
-	text   string // in lower case
+	missing bool
+	text    string // in lower case
+	number  float64
 }
 
-const (
-	isNumber = iota
-	isText
-	isMissing
-)
-
-func sortRows(l *list, order []int, path string, desc bool) {
+func sortRows(l *List, order []int, path string, desc bool) {
 	values := make(map[int]sortValue, len(order))
 	for _, i := range order {
-		values[i] = sortValueOf(l.rows[i], path)
+		values[i] = sortValueOf(l.Rows[i], path)
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := values[i], values[j]
-		if a.kind == isMissing || b.kind == isMissing {
-			return cmp.Compare(a.kind/isMissing, b.kind/isMissing)
-		}
-		by := cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), cmp.Compare(a.text, b.text))
-		if desc {
+		by := cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.number, b.number))
+		switch {
+		case a.missing != b.missing:
+			return map[bool]int{true: 1, false: -1}[a.missing]
+		case desc:
 			return -by
 		}
 		return by
 	})
 }
 
-func sortValueOf(row []byte, path string) sortValue {
+func sortValueOf(row []byte, path string) (v sortValue) {
 	raw, ok := lookup(row, path)
-	if !ok {
-		return sortValue{kind: isMissing}
+	if !ok || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		return sortValue{missing: true}
 	}
-	if s, ok := asString(raw); ok {
-		return sortValue{kind: isText, text: strings.ToLower(s)}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	if text, isText := asString(raw); isText {
+		v.text = strings.ToLower(text)
+	} else if err != nil {
+		v.text = string(raw) // true or false
 	}
-	switch string(raw) {
-	case "true":
-		return sortValue{number: 1}
-	case "false":
-		return sortValue{number: 0}
-	}
-	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
-		return sortValue{number: n}
-	}
-	return sortValue{kind: isMissing}
+	v.number = n
+	return v
 }
 
 // insert adds rows to a list, and ids to the rows that have none.
-func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
-	added := make([]json.RawMessage, len(rows))
-	ids := make([]string, len(rows))
-	for i, row := range rows {
-		id, ok := fieldString(row, "id")
-		if !ok || id == "" {
+func (ws *workspace) insert(l *List, at int, rows []json.RawMessage) (ids []string) {
+	rows, ids = ws.identified(rows)
+	l.Rows = slices.Insert(l.Rows, at, rows...)
+	ws.changed(l)
+	return ids
+}
+
+// identified gives ids to rows that have none.
+func (ws *workspace) identified(rows []json.RawMessage) (all []json.RawMessage, ids []string) {
+	for _, row := range rows {
+		id, _ := fieldString(row, "id")
+		if id == "" {
 			id = ws.newID()
 			row = withID(row, id)
 		}
-		added[i], ids[i] = row, id
+		all, ids = append(all, row), append(ids, id)
 	}
-	l.rows = slices.Insert(l.rows, at, added...)
-	l.ids = slices.Insert(l.ids, at, ids...)
-	l.position = nil
+	return all, ids
+}
+
+func (ws *workspace) changed(l *List) {
+	delete(ws.rows, l)
 	ws.version++
-	return ids
 }
 
 func withID(row json.RawMessage, id string) json.RawMessage {
@@ -209,43 +238,82 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 	return append(out, inner...)
 }
 
-func (ws *workspace) remove(l *list, ids []string) {
-	gone := make(map[string]bool, len(ids))
+func (ws *workspace) remove(l *List, ids ...string) {
+	gone := map[string]bool{}
 	for _, id := range ids {
 		gone[id] = true
 	}
-	keep := 0
-	for i, id := range l.ids {
-		if !gone[id] {
-			l.rows[keep], l.ids[keep] = l.rows[i], id
-			keep++
-		}
-	}
-	clear(l.rows[keep:])
-	l.rows, l.ids, l.position = l.rows[:keep], l.ids[:keep], nil
-	ws.version++
-}
-
-func (l *list) row(id string) (json.RawMessage, bool) {
-	if l.position == nil {
-		l.position = make(map[string]int, len(l.ids))
-		for i, id := range l.ids {
-			l.position[id] = i
-		}
-	}
-	i, ok := l.position[id]
-	if !ok {
-		return nil, false
-	}
-	return l.rows[i], true
-}
-
-func (l *list) has(id string) bool {
-	_, there := l.row(id)
-	return there
+	l.Rows = slices.DeleteFunc(l.Rows, func(row json.RawMessage) bool {
+		id, _ := fieldString(row, "id")
+		return gone[id]
+	})
+	ws.changed(l)
 }
 
 // Rows returns the rows of a list, or none if there is no such list.
 func (w *Tenant) Rows(listID string) []json.RawMessage {
-	return inspect(w, func(ws *workspace) []json.RawMessage { return slices.Clone(cmp.Or(ws.byID[listID], new(list)).rows) })
+	return inspect(w, func(ws *workspace) []json.RawMessage { return slices.Clone(cmp.Or(ws.list(listID), new(List)).Rows) })
+}
+
+// AddRows adds rows at the end of a list and returns their ids.
+func (tx *Tx) AddRows(listID string, rows ...Row) []string {
+	return tx.InsertRows(listID, -1, rows...)
+}
+
+// InsertRows adds rows before the row at a position, counted from zero, and returns their ids. A negative position is the end.
+func (tx *Tx) InsertRows(listID string, at int, rows ...Row) (ids []string) {
+	encoded := Rows(rows...)
+	lists.change(tx, "InsertRows", listID, func(l *List, _ time.Time) bool {
+		if at < 0 {
+			at = len(l.Rows)
+		}
+		if at > len(l.Rows) || !tx.ws.fit(l, encoded) {
+			return false
+		}
+		ids = tx.ws.insert(l, at, encoded)
+		return true
+	})
+	return ids
+}
+
+// fit reports whether the rows are valid, and new to the list.
+func (ws *workspace) fit(l *List, rows []json.RawMessage) (valid bool) {
+	valid = true
+	validateList(new(Workspace), List{Name: "rows", Rows: rows}, func(string, ...any) { valid = false })
+	return valid && !slices.ContainsFunc(rows, func(row json.RawMessage) bool {
+		id, _ := fieldString(row, "id")
+		return id != "" && ws.has(l, id)
+	})
+}
+
+// ChangeRow replaces some fields of the row that has the id in row. Its updatedAt is then the time of the clock, unless row sets one:
+// a row of your own has one only if you give it one.
+func (tx *Tx) ChangeRow(listID string, row Row) {
+	lists.change(tx, "ChangeRow", listID, func(l *List, now time.Time) bool {
+		i, there := tx.ws.index(l).position[fmt.Sprint(row["id"])]
+		if !there {
+			return false
+		}
+		var old fields
+		_ = json.Unmarshal(l.Rows[i], &old) // every row is an object
+		changed := Row{}
+		for name, value := range old {
+			changed[name] = value
+		}
+		changed["updatedAt"] = wireTime(now)
+		maps.Copy(changed, row)
+		l.Rows[i] = Rows(changed)[0]
+		return true
+	})
+}
+
+// RemoveRows removes rows from a list.
+func (tx *Tx) RemoveRows(listID string, ids ...string) {
+	lists.change(tx, "RemoveRows", listID, func(l *List, _ time.Time) bool {
+		if slices.ContainsFunc(ids, func(id string) bool { return !tx.ws.has(l, id) }) {
+			return false
+		}
+		tx.ws.remove(l, ids...)
+		return true
+	})
 }

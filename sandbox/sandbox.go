@@ -27,15 +27,18 @@ type TB interface {
 type Sandbox struct {
 	*Tenant
 
-	clock   Clock
-	limits  limiterSettings
-	hideFor time.Duration
-	prices  Prices
-	pace    pace
-	plan    AgentPlan
-	remote  bool
-	paths   map[*op.Op]string // patterns that WithRoute has set
-	mux     *http.ServeMux
+	clock                  Clock
+	seed                   State
+	credits                *int64 // instead of those of the seed
+	limits                 map[op.Surface]Limit
+	sliding                bool
+	hideFor                time.Duration
+	prices                 Prices
+	initializes, activates time.Duration // a new campaign, and an approved one, which is locked meanwhile
+	plan                   AgentPlan
+	remote                 bool
+	paths                  map[*op.Op]string // patterns that WithRoute has set
+	mux                    *http.ServeMux
 
 	mu         sync.Mutex
 	t          TB // nil without a test, and once the test is over
@@ -48,36 +51,33 @@ type Sandbox struct {
 	faults     []*Fault
 	hooks      []*between
 	journal    journal
-	problems   []string
 }
 
-// New makes a sandbox. With a test, a problem of the sandbox fails the test: a fault that never fired, a broken invariant, a mistake in
-// the use of the sandbox. If t is nil, [Sandbox.Problems] returns broken invariants, a fault that never fired is not reported, and a mistake
-// panics.
+// New makes a sandbox. With a test, a fault that never fired fails the test, and so does a mistake in the use of the sandbox. If t is nil, a
+// fault that never fired is not reported, and a mistake panics.
 //
 // It starts nothing and opens nothing, so there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(),
-		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, journal: journal{calls: map[string]int{}},
+		initializes: 30 * time.Second, activates: 3 * time.Second, journal: journal{calls: map[string]int{}},
 		plan: AgentPlan{}.complete(), prices: maps.Clone(defaultPrices), paths: map[*op.Op]string{},
 	}
-	var cfg settings
 	for _, opt := range opts {
-		if err := opt(sb, &cfg); err != nil {
+		if err := opt(sb); err != nil {
 			sb.misuse("%v", err)
 		}
 	}
-	if err := cfg.state.Validate(); err != nil {
+	if err := sb.seed.Validate(); err != nil {
 		sb.misuse("%v", err)
-		cfg.state = State{}
+		sb.seed = State{}
 	}
-	if len(cfg.state.Workspaces) == 0 {
-		cfg.state.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
+	if len(sb.seed.Workspaces) == 0 {
+		sb.seed.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
 	}
-	for _, seed := range cfg.state.Workspaces {
-		if cfg.credits != nil {
-			seed.Credits = *cfg.credits
+	for _, seed := range sb.seed.Workspaces {
+		if sb.credits != nil {
+			seed.Credits = *sb.credits
 		}
 		sb.addWorkspace(seed)
 	}
@@ -125,21 +125,11 @@ func (sb *Sandbox) Events() []Event {
 	return slices.Clone(sb.events)
 }
 
-// Clock returns the clock of the sandbox.
-func (sb *Sandbox) Clock() Clock { return sb.clock }
-
 // Snapshot copies the state: it can seed another sandbox, or be written to a file.
 func (sb *Sandbox) Snapshot() State {
 	sb.enter()
 	defer sb.mu.Unlock()
-	return State{appendEach(nil, sb.workspaces, func(ws *workspace) Workspace { return ws.snapshot(true) })}
-}
-
-// Problems lists the problems of the sandbox so far. With a test, they are reported there, too.
-func (sb *Sandbox) Problems() []string {
-	sb.mu.Lock()
-	defer sb.mu.Unlock()
-	return slices.Clone(sb.problems)
+	return State{appendEach(nil, sb.workspaces, func(ws *workspace) Workspace { return ws.snapshot() })}
 }
 
 // misuse reports a mistake in the use of the sandbox, and its line. It must not be called under the lock.
@@ -168,17 +158,6 @@ func callSite() string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s:%d)", path.Base(frame.File), frame.Line)
-}
-
-// problem reports an error of the sandbox itself. It must not be called under the lock.
-func (sb *Sandbox) problem(message string) {
-	sb.mu.Lock()
-	sb.problems = append(sb.problems, message)
-	t := sb.t
-	sb.mu.Unlock()
-	if t != nil {
-		t.Errorf("sandbox: %s", message)
-	}
 }
 
 // finish checks the sandbox at the end of a test.

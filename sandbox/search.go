@@ -1,12 +1,17 @@
 package sandbox
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -34,17 +39,14 @@ type SavedSearch struct {
 }
 
 var savedSearches = keeps(kind[SavedSearch]{
-	name: "savedSearches", missing: refusal{code: "SAVED_SEARCH_NOT_FOUND", message: "No saved search has this id."},
+	name: "savedSearches", missing: refusal{"SAVED_SEARCH_NOT_FOUND", "No saved search has this id.", ""},
 	seeds: func(ws *Workspace) *[]SavedSearch { return &ws.SavedSearches },
-	check: func(s SavedSearch, fail failing) {
+	check: func(_ *Workspace, s SavedSearch, fail failing) {
 		if len(s.Filters) > 0 && !json.Valid(s.Filters) {
 			fail("saved search %q: the filters are not JSON", s.Name)
 		}
 	},
 })
-
-// SavedSearches copies the saved searches.
-func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
 
 // invented is what searches find if the seed has nothing.
 var invented = sync.OnceValues(func() (people, firms []json.RawMessage) {
@@ -83,7 +85,7 @@ func (ws *workspace) filterOptions() map[string][]string {
 type searchFilters map[string][]string
 
 func unclear(param, message string) error {
-	return &refusal{code: "SEARCH_FILTERS_INVALID", message: param + " " + message + ".", param: param}
+	return refuse("SEARCH_FILTERS_INVALID", param+" "+message+".", param)
 }
 
 func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
@@ -173,7 +175,7 @@ func (c *call) saveSearchToList() response {
 		return c.saveToNew(to.name, ContactList, found)
 	}
 	there := map[string]bool{}
-	for _, row := range l.rows {
+	for _, row := range l.Rows {
 		url, _ := fieldString(row, "socialUrl")
 		there[url] = true
 	}
@@ -229,7 +231,7 @@ func (c *call) searchCompanies() response {
 	}
 	cities, exclude := c.cities(filters), c.companyLists(body.fields["excludeCompanyLists"])
 	return c.scroll(page, "companies", kept(c.ws.companies(), func(company json.RawMessage) bool {
-		return (cities == nil || slices.Contains(cities, cityOf(company))) && !slices.ContainsFunc(exclude, func(l *list) bool { return l.holds(company) })
+		return (cities == nil || slices.Contains(cities, cityOf(company))) && !slices.ContainsFunc(exclude, func(l *List) bool { return c.ws.holds(l, company) })
 	}))
 }
 
@@ -248,16 +250,8 @@ func (c *call) cities(filters json.RawMessage) (known []string) {
 		return nil
 	}
 	names, err := stringsOf(raw)
-	var entries []struct{ Value string }
-	if one, ok := asString(raw); ok {
-		names = []string{one}
-	} else if err != nil {
-		if json.Unmarshal(raw, &entries) != nil || entries == nil {
-			stop(unclear(param, "has to hold names of cities"))
-		}
-		for _, e := range entries {
-			names = append(names, e.Value)
-		}
+	if err != nil {
+		stop(unclear(param, err.Error()))
 	}
 	for _, company := range c.ws.companies() {
 		if city := cityOf(company); foldContains(names, city) {
@@ -265,7 +259,7 @@ func (c *call) cities(filters json.RawMessage) (known []string) {
 		}
 	}
 	if known == nil {
-		stop(&refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: param})
+		deny("CITY_FILTER_UNRESOLVED", "None of the names is that of a city.", param)
 	}
 	return known
 }
@@ -276,28 +270,90 @@ func cityOf(company json.RawMessage) string {
 	return city
 }
 
-func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
+func (c *call) companyLists(raw json.RawMessage) (excluded []*List) {
 	const param = "excludeCompanyLists"
 	ids, err := stringsOf(raw)
 	if err != nil && raw != nil {
 		stop(invalid(param, err.Error()))
 	}
 	for _, id := range ids {
-		l, err := c.listByID(id)
+		l, err := lists.byID(c, id)
 		if err != nil || l.EntityType != CompanyList || l.System {
-			stop(&refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param})
+			deny("EXCLUDE_COMPANY_LISTS_INVALID", "No visible company list has the id "+id+".", param)
 		}
-		lists = append(lists, l)
+		excluded = append(excluded, l)
 	}
-	return lists
+	return excluded
 }
 
 // holds reports whether a row of the list has the id of a company, or its domain.
-func (l *list) holds(company json.RawMessage) bool {
+func (ws *workspace) holds(l *List, company json.RawMessage) bool {
 	id, _ := fieldString(company, "id")
 	domain, _ := fieldString(company, "domain")
-	return l.has(id) || domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+	return ws.has(l, id) || domain != "" && slices.ContainsFunc(l.Rows, func(row json.RawMessage) bool {
 		other, _ := fieldString(row, "domain")
 		return strings.EqualFold(domain, other)
 	})
+}
+
+// scrollTTL is how long a token lives.
+const scrollTTL = 5 * time.Minute
+
+// scrollToken leads to a page, once.
+type scrollToken struct {
+	query  string
+	offset int
+}
+
+// page is the request of a page of any search.
+type page struct {
+	query string // all of it but the token
+	size  int
+	token string
+	later bool // there is a token
+}
+
+func (c *call) readPage() (p page) {
+	p.size = c.body.integer("size", 1, maxSearchSize, defaultSearchSize)
+	p.token, p.later = c.body.text("scrollToken")
+	rest := maps.Clone(c.body.fields)
+	delete(rest, "scrollToken")
+	p.query = c.req.URL.Path + string(must(json.Marshal(rest)))
+	return p
+}
+
+// scroll returns the next page of results, for its price, with a token if there are more.
+func (c *call) scroll(p page, name string, found []json.RawMessage) response {
+	from := 0
+	if p.later {
+		token := c.ws.scrolls[p.token]
+		if token == nil || token.query != p.query {
+			stop(invalid("scrollToken", "is spent, has expired or belongs to another query"))
+		}
+		from = min(token.offset, len(found))
+	}
+	to := min(len(found), from+p.size)
+	body := object{name: append([]json.RawMessage{}, found[from:to]...)}
+	c.buy(to-from, name+" found", func() {
+		delete(c.ws.scrolls, p.token)
+		if to < len(found) {
+			body["scrollToken"] = c.mint(&scrollToken{p.query, to})
+		}
+	}, "%s found: %d", name, to-from)
+	return reply(http.StatusOK, body)
+}
+
+// mint makes a token, which expires by the clock.
+func (c *call) mint(t *scrollToken) string {
+	c.ws.minted++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", c.ws.number, c.ws.minted))
+	token := hex.EncodeToString(sum[:20])
+	ws := c.ws
+	ws.scrolls[token] = t
+	c.sb.agenda.add(c.now.Add(scrollTTL), "scroll token expired", c.op.Name, func() bool {
+		there := ws.scrolls[token] == t
+		delete(ws.scrolls, token)
+		return there
+	})
+	return token
 }

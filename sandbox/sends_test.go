@@ -70,9 +70,16 @@ func TestAnEditedSendIsDueWhenItSays(t *testing.T) {
 	require.Len(t, sb.Outbox(), 1, "one that waits for an approval does not go out")
 	c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"subject": ""}).fails(409, "SCHEDULED_SEND_NOT_EDITABLE")
 
-	sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(id(61), "scheduled") })
+	moveSend(sb, active, 1, "scheduled")
 	require.Len(t, sb.Outbox(), 2, "overdue, and let go")
-	sb.Do(func(tx *sandbox.Tx) { tx.MoveSend(id(60), "replied") })
+	moveSend(sb, active, 0, "replied")
 	require.Equal(t, "replied", sb.Sends(active)[0].State)
 	require.Nil(t, sb.Sends(id(77)))
+}
+
+// moveSend lets a teammate set the state of a send.
+func moveSend(sb *sandbox.Sandbox, campaign string, i int, state string) {
+	sends := sb.Sends(campaign)
+	sends[i].State = state
+	sb.Do(func(tx *sandbox.Tx) { tx.Put("campaigns", sandbox.Row{"id": campaign, "sends": sends}) })
 }

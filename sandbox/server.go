@@ -2,12 +2,16 @@ package sandbox
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"example.com/prospectkit/internal/check"
@@ -56,83 +60,65 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 	}
 	t := sb.route(r)
 	sb.runHooks(t, r)
-	d, problems := sb.process(t, body, sb.fits(t.op, r, body))
-	for _, p := range problems {
-		sb.problem(p)
-	}
-	return d
+	return sb.process(t, body, sb.fits(t.op, r, body))
 }
 
 // process is the part that happens at one time.
-func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
+func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) *delivery {
 	now := sb.enter()
 	defer sb.mu.Unlock()
-	d = &delivery{fault: cmp.Or(sb.trip(fits), noFault)}
-	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
-		d.fault = f
+	f, planted := t.req.Context().Value(plantedKey{}).(*Fault)
+	if !planted {
+		f = cmp.Or(sb.trip(fits), noFault)
 	}
-	for range d.fault.again { // their responses are lost
-		problems = append(problems, sb.serve(t, body, now, &delivery{fault: d.fault})...)
+	for range f.again { // their responses are lost
+		sb.serve(t, body, now, f)
 	}
-	return d, append(problems, sb.serve(t, body, now, d)...)
+	return sb.serve(t, body, now, f)
 }
 
 // serve serves a request once.
-func (sb *Sandbox) serve(t *target, body []byte, now time.Time, d *delivery) (problems []string) {
-	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: d.fault.cap}
+func (sb *Sandbox) serve(t *target, body []byte, now time.Time, f *Fault) *delivery {
+	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: f.cap}
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
-	if d.fault.serves() {
-		d.response, problems = sb.response(c)
+	d := &delivery{fault: f}
+	if f.serves() {
+		d.response = c.response()
 		d.processed = d.response.status < 300
 	}
 	switch {
-	case d.fault.instead != nil:
-		d.response = d.fault.response(c)
-	case d.fault.serves():
-		d.fault.transform(&d.response)
+	case f.instead != nil:
+		d.response = f.response(c)
+	case f.serves():
+		f.transform(&d.response)
 	default:
 		d.response.header = http.Header{} // cut before there was a response
 	}
 	d.response.header.Set("X-Sandbox-Request", c.id)
 	sb.journal.add(c, d)
 	sb.servedHooks(c.op, c.ws, d.response.status)
-	return problems
+	return d
 }
 
-// response applies the rules and checks the invariants.
-func (sb *Sandbox) response(c *call) (a response, problems []string) {
-	a, err := func() (a response, err error) {
-		defer func() {
-			switch p := recover().(type) {
-			case nil:
-			case stopped:
-				err = p.error
-			default:
-				err = fmt.Errorf("the rules panicked: %v", p)
-			}
-		}()
-		c.enter()
-		c.before = &books{len(c.ws.ledger), c.ws.version, c.ws.Credits}
-		c.decode()
-		return c.takes.handle(c), nil
+// response applies the rules.
+func (c *call) response() (a response) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case *refusal:
+			a = end.response(c)
+		default:
+			panic(end)
+		}
+		c.header.Set("Content-Type", "application/json")
+		c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it
+		a.header = c.header
 	}()
-	var refused *refusal
-	switch {
-	case errors.As(err, &refused):
-		a = refused.response(c)
-	case err != nil:
-		problems = append(problems, fmt.Sprintf("request %s: %v", c.id, err))
-		a = (&refusalInternal).response(c)
-	}
-	if c.before != nil {
-		problems = append(problems, c.audit(a.status)...)
-	}
-	c.finish(&a)
-	return a, problems
+	c.enter()
+	c.decode()
+	return c.takes.handle(c)
 }
-
-var refusalInternal = refusal{code: "UNEXPECTED_ERROR", message: "Something went wrong."}
 
 // enter makes the checks of every operation: path, key, scope, limits.
 func (c *call) enter() {
@@ -163,8 +149,119 @@ func (c *call) enter() {
 	c.query, _ = url.ParseQuery(c.req.URL.RawQuery) // what cannot be read is ignored
 }
 
-func (c *call) finish(a *response) {
-	c.header.Set("Content-Type", "application/json")
-	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it
-	a.header = c.header
+// endpoints are those of all files.
+var endpoints = map[*op.Op]endpoint{}
+
+// serves adds the endpoints of a file.
+func serves(some map[*op.Op]endpoint) struct{} { //nolint:unparam // a variable needs a value
+	maps.Copy(endpoints, some)
+	return struct{}{}
+}
+
+// target is what the router knows about a request.
+type target struct {
+	http.ResponseWriter // never called
+	op                  *op.Op
+	serves              endpoint
+	req                 *http.Request // knows the values in the path
+}
+
+// muxes are those of all sandboxes, by their routes. Making one takes longer than most tests of a program do.
+var muxes sync.Map
+
+func (sb *Sandbox) routes() *http.ServeMux {
+	key := fmt.Sprint(sb.paths)
+	if mux, ok := muxes.Load(key); ok {
+		return mux.(*http.ServeMux)
+	}
+	mux := sb.register()
+	muxes.Store(key, mux)
+	return mux
+}
+
+// register makes a mux with every operation that has a path. A test checks that each has its endpoint.
+func (sb *Sandbox) register() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, o := range op.All() {
+		pattern := sb.pattern(o)
+		if pattern == "" {
+			continue
+		}
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			t := w.(*target)
+			t.op, t.serves, t.req = o, endpoints[o], r
+		})
+	}
+	mux.HandleFunc("/", nothing)
+	return mux
+}
+
+// pattern is the route of an operation, or empty if it has none.
+func (sb *Sandbox) pattern(o *op.Op) string {
+	switch route, moved := sb.paths[o]; {
+	case moved:
+		return route
+	case o.Path == "":
+		return ""
+	}
+	return o.Method + " " + basePath + o.Path
+}
+
+func (sb *Sandbox) route(r *http.Request) *target {
+	t := &target{req: r}
+	if routable(r) {
+		sb.mux.ServeHTTP(t, r)
+	}
+	return t
+}
+
+// routable keeps from the mux what it would handle itself: HEAD, which it takes for GET, and paths that it would redirect.
+func routable(r *http.Request) bool {
+	own := r.Method == http.MethodHead || r.Method == http.MethodConnect || r.RequestURI == "*"
+	return !own && clean(r.URL.Path) && clean(r.URL.EscapedPath())
+}
+
+func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }
+
+func nothing(http.ResponseWriter, *http.Request) {}
+
+// WithRoute sets the undocumented path of an operation to the one that your application uses:
+//
+//	sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause")
+//
+// The parameters are agentId for agents.pause, campaignId and stepId for campaigns.preview-step, and contactId for
+// contacts.timeline. An assumed path can be changed in the same way.
+func WithRoute(opName, route string) Option {
+	return func(sb *Sandbox) error {
+		o, ok := op.ByName(opName)
+		if !ok || o.Provenance == op.Documented {
+			return fmt.Errorf("WithRoute: %q is not an operation with an undocumented path", opName)
+		}
+		method, path, _ := strings.Cut(route, " ")
+		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
+			return fmt.Errorf("WithRoute: %s: %q has to be a method, %s, and a path", opName, route, o.Method)
+		}
+		for _, name := range slices.Concat(endpoints[o].path, op.Parameters(o.Path)) {
+			if !slices.Contains(op.Parameters(path), name) {
+				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
+			}
+		}
+		if err := sb.move(o, method+" "+basePath+path); err != nil {
+			return fmt.Errorf("WithRoute: %s: %w", opName, err)
+		}
+		return nil
+	}
+}
+
+// move sets the pattern of an operation, if a mux accepts those of all operations together.
+func (sb *Sandbox) move(o *op.Op, pattern string) (err error) {
+	before := maps.Clone(sb.paths)
+	defer func() {
+		if p := recover(); p != nil {
+			sb.paths, err = before, fmt.Errorf("%v", p)
+		}
+	}()
+	sb.paths[o] = pattern
+	sb.routes()
+	return nil
 }

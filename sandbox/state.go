@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // The kinds of list, and of folder.
@@ -118,14 +121,6 @@ func (ws *Workspace) validate(fail failing) {
 		}
 		named[f] = true
 	}
-	for _, list := range ws.Lists {
-		list.validate(ws, fail)
-	}
-	for _, a := range ws.Agents {
-		if a.ListID != "" && !claimed["List"+strings.ToLower(a.ListID)] {
-			fail("agent %q: no list has the id %s", a.Name, a.ListID)
-		}
-	}
 	for _, account := range ws.Accounts {
 		fail.among("workspace", ws.Name, "account", account, channels...)
 	}
@@ -139,24 +134,81 @@ func (ws *Workspace) validate(fail failing) {
 	}
 }
 
-func (l *List) validate(ws *Workspace, fail failing) {
-	if l.Name == "" {
-		fail("list %q has no name", l.ID)
+// workspace is what the keys and teammates of one account share.
+type workspace struct {
+	Workspace // as it is now, without what has its own place in the other fields
+	sb        *Sandbox
+	number    int
+	keys      []*key
+
+	objects    map[keeper]any        // of each kind, a slice of pointers
+	specs      map[string]*agentSpec // of agents, by their configs
+	rows       map[*List]*rowIndex
+	scrolls    map[string]*scrollToken
+	minted     uint64            // scroll tokens so far
+	approvedBy map[string]string // the last request that approved each campaign
+	sent       []Outgoing        // what would have been
+	windows    map[op.Surface]*quota
+	ledger     []LedgerEntry
+	ids        uint64 // how many were handed out
+	version    int    // grows with every change, so that prepared responses are not used when they are stale
+}
+
+const (
+	idPrefix       = "5a" // of the ids that the sandbox makes
+	defaultCredits = 10_000
+)
+
+func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
+	ws := &workspace{
+		Workspace: copied(Workspace{
+			Name: seed.Name, User: seed.User, Credits: seed.Credits, Plan: seed.Plan, CRM: seed.CRM, Accounts: seed.Accounts,
+			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
+		}),
+		sb: sb, number: len(sb.workspaces) + 1,
+		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, rows: map[*List]*rowIndex{}, scrolls: map[string]*scrollToken{},
+		approvedBy: map[string]string{}, windows: map[op.Surface]*quota{},
 	}
-	fail.among("list", l.Name, "entity type", l.EntityType, "", ContactList, CompanyList)
-	kind := cmp.Or(l.EntityType, ContactList)
-	if l.FolderID != "" && !slices.ContainsFunc(ws.Folders, func(f Folder) bool { return sameID(f.ID, l.FolderID) && f.Type == kind }) {
-		fail("list %q: no %s folder has the id %s", l.Name, kind, l.FolderID)
-	}
-	seen := make(map[string]bool, len(l.Rows))
-	for i, row := range l.Rows {
-		id, err := rowID(row)
-		switch {
-		case err != nil:
-			fail("list %q, row %d: %v", l.Name, i, err)
-		case id != "" && seen[id]:
-			fail("list %q, row %d: another row has the id %s", l.Name, i, id)
+	sb.workspaces = append(sb.workspaces, ws)
+	eachID(&seed, func(_ string, id *string) { ws.seen(*id) })
+	for _, l := range seed.Lists {
+		for _, row := range l.Rows {
+			id, _ := fieldString(row, "id")
+			ws.seen(id)
 		}
-		seen[id] = true
 	}
+	ws.fill(&ws.User.ID)
+	ws.User.Name = cmp.Or(ws.User.Name, "Sandbox User")
+	ws.User.Email = cmp.Or(ws.User.Email, "user@sandbox.example")
+	seed.Lists = inOrder(seed.Lists)
+	for _, name := range kindNames() {
+		kinds[name].load(ws, &seed)
+	}
+	for _, k := range seed.Keys {
+		sb.addKey(ws, k)
+	}
+	if ws.ownerKey() == nil {
+		sb.addKey(ws, Key{Name: "owner"})
+	}
+	return ws
+}
+
+// begin sets the times that the seed leaves open. It runs at the first use, because a sandbox may be made outside of the synctest
+// bubble that uses it, years apart.
+func (sb *Sandbox) begin(now time.Time) {
+	for _, ws := range sb.workspaces {
+		for _, name := range kindNames() {
+			kinds[name].start(ws, now)
+		}
+	}
+}
+
+// snapshot copies a workspace. Rows are shared, because they are replaced and never changed.
+func (ws *workspace) snapshot() Workspace {
+	out := copied(ws.Workspace)
+	out.Keys = appendEach(nil, ws.keys, func(k *key) Key { return copied(k.Key) })
+	for _, k := range kinds {
+		k.save(ws, &out)
+	}
+	return out
 }

@@ -34,7 +34,7 @@ func TestAgentsSearchesAndImportsAreKept(t *testing.T) {
 		Name: "a",
 		Agents: []sandbox.Agent{{
 			ID: id(1), Type: sandbox.PeopleWatcher, Name: "x", Status: "processing", ListID: id(2), Config: json.RawMessage(`{"listName":"x"}`),
-			ExpiresAt: start, Running: true, BeganAt: start, NextAt: start, Due: 1, Spent: 2, Runs: 3, Delivered: 4,
+			ExpiresAt: start, BeganAt: start, NextAt: start, Due: 1, Runs: 3, Delivered: 4,
 		}},
 		FilterOptions: map[string][]string{"k": {"v"}},
 		Prospects:     sandbox.Rows(sandbox.Row{"k": "v"}),
@@ -44,7 +44,7 @@ func TestAgentsSearchesAndImportsAreKept(t *testing.T) {
 		Imports:       []sandbox.Import{{ID: id(5), Name: "f.csv", Format: "csv", Size: 6, Rows: 7, Reserved: true, Uploaded: true}},
 		Lists:         []sandbox.List{{ID: id(2), Name: "x", Rows: sandbox.Rows(sandbox.Row{"id": rid("r")})}},
 	}}}
-	snapshot := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start.Add(-time.Hour)))).Snapshot().Workspaces[0]
+	snapshot := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start.Add(-time.Second)))).Snapshot().Workspaces[0]
 	want := state.Workspaces[0]
 	require.Equal(t, want.Agents, snapshot.Agents)
 	require.Equal(t, want.FilterOptions, snapshot.FilterOptions)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -48,20 +49,39 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 
 // valid says what would be wrong with the workspace after a change.
 func (tx *Tx) valid(change func(*Workspace)) error {
-	whole := tx.ws.snapshot(false)
+	whole := tx.ws.snapshot()
+	for i := range whole.Lists {
+		whole.Lists[i].Rows = nil // valid, and perhaps many
+	}
 	change(&whole)
 	return State{Workspaces: []Workspace{whole}}.Validate()
 }
 
 // Put changes the fields of the object that has the id in fields, or adds an object, and returns its id. The kinds are those of
-// [Workspace] in JSON: agents, campaigns, facts, hubs, folders, savedSearches, activities, imports. Fields are those of [Agent], [Campaign] and so on.
-func (tx *Tx) Put(kind string, fields Row) (id string) {
-	k := kinds[kind]
-	if k == nil {
-		tx.sb.misuse("Tx.Put: no kind of object is called %q", kind)
+// [Workspace] in JSON: lists, agents, campaigns and so on. Fields are those of [List], [Agent] and so on.
+func (tx *Tx) Put(kind string, fields any) (id string) {
+	raw, err := json.Marshal(fields)
+	if kinds[kind] == nil || err != nil {
+		tx.sb.misuse("Tx.Put: no kind of object is called %q, or the fields are not JSON: %v", kind, err)
 		return ""
 	}
-	return k.put(tx, Rows(fields)[0])
+	return kinds[kind].put(tx, raw)
+}
+
+// Delete removes the object with an id. The kinds are those of [Tx.Put].
+func (tx *Tx) Delete(kind, id string) {
+	tx.change("Delete", func(time.Time) bool { return kinds[kind] != nil && kinds[kind].remove(tx.ws, id) })
+}
+
+// CreateList adds a list and returns its id.
+func (tx *Tx) CreateList(l List) (id string) { return lists.create(tx, "CreateList", l) }
+
+// CreateAgent adds an agent and returns its id.
+func (tx *Tx) CreateAgent(a Agent) (id string) { return agents.create(tx, "CreateAgent", a) }
+
+// CreateCampaign adds a campaign and returns its id.
+func (tx *Tx) CreateCampaign(c Campaign) (id string) {
+	return campaigns.create(tx, "CreateCampaign", c)
 }
 
 // connect adds a word to a set, if it is a known one.

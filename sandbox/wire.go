@@ -2,9 +2,15 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/jsonscan"
 )
 
 type object = map[string]any
@@ -77,3 +83,122 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // stamp is a time as the service keeps it: in UTC, to the millisecond.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+
+var (
+	errNotObject = errors.New("not a JSON object")
+	errBadRowID  = errors.New("the id is not 24 hexadecimal digits")
+)
+
+// rowID reads the id of a row: empty if it has none.
+func rowID(row json.RawMessage) (string, error) {
+	if !json.Valid(row) || !isObject(row) {
+		return "", errNotObject
+	}
+	raw, ok := lookup(row, "id")
+	if !ok {
+		return "", nil
+	}
+	id, ok := asString(raw)
+	if !ok || !isID(id) {
+		return "", errBadRowID
+	}
+	return id, nil
+}
+
+func isObject(raw []byte) bool {
+	c := jsonscan.New(raw)
+	return c.Is('{')
+}
+
+// lookup finds a value in valid JSON by a dotted path, without decoding what it passes.
+func lookup(raw []byte, path string) ([]byte, bool) {
+	for {
+		name, rest, nested := strings.Cut(path, ".")
+		value, ok := jsonscan.Lookup(raw, name)
+		if !ok || !nested {
+			return value, ok
+		}
+		raw, path = value, rest
+	}
+}
+
+func asString(raw []byte) (string, bool) {
+	c := jsonscan.New(raw)
+	isText := c.Is('"')
+	return string(c.Text()), isText && c.End() == nil
+}
+
+func fieldString(raw []byte, name string) (string, bool) {
+	value, _ := jsonscan.Lookup(raw, name)
+	return asString(value)
+}
+
+// isID reports whether s has the form of every id: 24 hexadecimal digits.
+func isID(s string) bool { return len(s) == 24 && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }
+
+// newID makes an id that no earlier one equals, the same in every run.
+func (ws *workspace) newID() string {
+	ws.ids++
+	return fmt.Sprintf("%s%06x%016x", idPrefix, ws.number, ws.ids)
+}
+
+// seen keeps newID from returning an id of a seed, which may come from an earlier run.
+func (ws *workspace) seen(id string) {
+	if len(id) != 24 || !strings.HasPrefix(id, idPrefix) {
+		return
+	}
+	if n, err := strconv.ParseUint(id[8:], 16, 64); err == nil && n < 1<<62 {
+		ws.ids = max(ws.ids, n)
+	}
+}
+
+func (ws *workspace) fill(id *string) {
+	if *id == "" {
+		*id = ws.newID()
+	}
+}
+
+// appendEach appends f of every element.
+func appendEach[T, U any](to []U, from []T, f func(T) U) []U {
+	for _, v := range from {
+		to = append(to, f(v))
+	}
+	return to
+}
+
+// newestFirst are elements turned around.
+func newestFirst[T any](elements []T) []T {
+	turned := slices.Clone(elements)
+	slices.Reverse(turned)
+	return turned
+}
+
+// kept are the elements that fit.
+func kept[T any](from []T, fits func(T) bool) (fitting []T) {
+	for _, v := range from {
+		if fits(v) {
+			fitting = append(fitting, v)
+		}
+	}
+	return fitting
+}
+
+// findIn is the first element that fits, or nil.
+func findIn[T any](among []T, fits func(*T) bool) *T {
+	for i := range among {
+		if fits(&among[i]) {
+			return &among[i]
+		}
+	}
+	return nil
+}
+
+// find is the first element that fits, or nil.
+func find[T any](among []*T, fits func(*T) bool) *T {
+	if i := slices.IndexFunc(among, fits); i >= 0 {
+		return among[i]
+	}
+	return nil
+}

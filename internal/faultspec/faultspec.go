@@ -4,6 +4,7 @@ package faultspec
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,12 +29,12 @@ WHAT is any of
   retry-after=SECONDS    the header
   drop-before drop-after connection cut before, or after, the effect; with reset, by the peer
   refuse reset           connection refused, or reset
-  latency=D stall=D truncate=N empty-body oversized=N extra-fields null=PATH enum=PATH=VALUE
+  latency=D stall=D truncate=N empty-body oversized=N
   resent                 it arrives twice, and the second response is forwarded, with Via
   cap-totals=N empty-page
 and one of these, which take the rest of the text and so come last
   body=TEXT              this body, with status 200 or the one given
-  location=URL           a redirect, with status 302 or the one given
+  set=PATH=JSON          a field of the response, such as data.*.folderId=null; ** is any place
   header=NAME=TEXT       any header
 `
 
@@ -49,12 +50,12 @@ func Parse(spec string) (*Spec, error) {
 	f, response := &Spec{Operation: name}, map[string]string{}
 	for rest != "" {
 		part, more, _ := strings.Cut(rest, ":")
-		if word, _, _ := strings.Cut(part, "="); slices.Contains([]string{"body", "location", "header"}, word) {
+		if word, _, _ := strings.Cut(part, "="); slices.Contains([]string{"body", "set", "header"}, word) {
 			part, more = rest, "" // it may have colons
 		}
 		rest = more
 		word, value, valued := strings.Cut(part, "=")
-		if slices.Contains([]string{"status", "code", "future-code", "body", "location"}, word) && valued {
+		if slices.Contains([]string{"status", "code", "future-code", "body"}, word) && valued {
 			response[word] = value // they set it together
 			continue
 		}
@@ -74,30 +75,28 @@ type reader func(value string) (sandbox.FaultOption, error)
 
 // words are those whose value, if they have one, is all of an option.
 var words = map[string]reader{
-	"always":       flag(sandbox.Always),
-	"applied":      flag(sandbox.Applied),
-	"drop-before":  flag(sandbox.DropBefore),
-	"drop-after":   flag(sandbox.DropAfter),
-	"refuse":       flag(sandbox.Refuse),
-	"reset":        flag(sandbox.Reset),
-	"empty-body":   flag(sandbox.EmptyBody),
-	"extra-fields": flag(sandbox.ExtraFields),
-	"resent":       flag(sandbox.Resent),
-	"empty-page":   flag(sandbox.EmptyPage),
-	"nth":          read(strconv.Atoi, sandbox.Nth),
-	"first":        read(strconv.Atoi, sandbox.First),
-	"every":        read(strconv.Atoi, sandbox.Every),
-	"retry-after":  read(strconv.Atoi, sandbox.RetryAfter),
-	"truncate":     read(strconv.Atoi, sandbox.Truncate),
-	"html":         read(strconv.Atoi, sandbox.HTML),
-	"sparse":       read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
-	"cap-totals":   read(strconv.Atoi, sandbox.CapTotals),
-	"oversized":    read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
-	"latency":      read(time.ParseDuration, sandbox.Latency),
-	"stall":        read(time.ParseDuration, sandbox.Stall),
-	"null":         func(path string) (sandbox.FaultOption, error) { return sandbox.NullField(path), nil },
-	"enum":         pair(sandbox.EnumValue),
-	"header":       pair(sandbox.Header),
+	"always":      flag(sandbox.Always),
+	"applied":     flag(sandbox.Applied),
+	"drop-before": flag(sandbox.DropBefore),
+	"drop-after":  flag(sandbox.DropAfter),
+	"refuse":      flag(sandbox.Refuse),
+	"reset":       flag(sandbox.Reset),
+	"empty-body":  flag(sandbox.EmptyBody),
+	"resent":      flag(sandbox.Resent),
+	"empty-page":  flag(sandbox.EmptyPage),
+	"nth":         read(strconv.Atoi, sandbox.Nth),
+	"first":       read(strconv.Atoi, sandbox.First),
+	"every":       read(strconv.Atoi, sandbox.Every),
+	"retry-after": read(strconv.Atoi, sandbox.RetryAfter),
+	"truncate":    read(strconv.Atoi, sandbox.Truncate),
+	"html":        read(strconv.Atoi, sandbox.HTML),
+	"sparse":      read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
+	"cap-totals":  read(strconv.Atoi, sandbox.CapTotals),
+	"oversized":   read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
+	"latency":     read(time.ParseDuration, sandbox.Latency),
+	"stall":       read(time.ParseDuration, sandbox.Stall),
+	"set":         pair(func(path, raw string) sandbox.FaultOption { return sandbox.SetField(path, json.RawMessage(raw)) }),
+	"header":      pair(sandbox.Header),
 }
 
 func flag(option func() sandbox.FaultOption) reader {
@@ -141,7 +140,6 @@ func (f *Spec) respond(set map[string]string) error {
 		}
 	}
 	add("body", func(body string) sandbox.FaultOption { return sandbox.RawBody(cmp.Or(status, http.StatusOK), body) })
-	add("location", func(url string) sandbox.FaultOption { return sandbox.Redirect(cmp.Or(status, http.StatusFound), url) })
 	add("future-code", func(code string) sandbox.FaultOption { return sandbox.FutureCode(status, code) })
 	if _, given := set["code"]; !given && len(set) == 1 && status != 0 {
 		set["code"] = onlyCode(status)

@@ -97,17 +97,17 @@ func (r *run) undo(tx *sandbox.Tx, mark string, kind int) {
 	for _, list := range r.service.Lists() {
 		switch made := strings.HasSuffix(list.Name, " "+mark); {
 		case made && kind == 0:
-			tx.RenameList(list.ID, "Renamed")
+			tx.Put("lists", sandbox.Row{"id": list.ID, "name": "Renamed"})
 		case made && kind == 1:
-			tx.DeleteList(list.ID)
+			tx.Delete("lists", list.ID)
 		}
 	}
 	for _, agent := range r.service.Agents() {
 		if strings.HasSuffix(agent.Name, " "+mark) {
-			tx.DeleteAgent(agent.ID)
+			tx.Delete("agents", agent.ID)
 		}
 	}
-	tx.MoveList(tests.ListID, "")
+	tx.Put("lists", sandbox.Row{"id": tests.ListID, "folderId": ""})
 }
 
 // walker reads all rows of a list, two a page, and stores each with its checkpoint.

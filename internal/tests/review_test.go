@@ -161,7 +161,12 @@ var reviewEdits = map[string]struct {
 	"send": {func(ctx ctxt, c *client, _ *sandbox.Sandbox) error {
 		return Discard(c.Campaigns.EditSend(ctx, SendID, fields{"subject": "Last chance"}))
 	}, []string{"sends changed"}},
-	"state of a send": {edits(func(tx *sandbox.Tx) { tx.MoveSend(SendID, "approval_required") }), []string{"sends changed"}},
+	"state of a send": {func(_ ctxt, _ *client, sb *sandbox.Sandbox) error {
+		sends := sb.Sends(CampaignID)
+		sends[0].State = "approval_required"
+		sb.Do(func(tx *sandbox.Tx) { tx.Put("campaigns", sandbox.Row{"id": CampaignID, "sends": sends}) })
+		return nil
+	}, []string{"sends changed"}},
 	"lists": {
 		adjusts(prospectkit.CampaignChanges{ListIDs: []string{ListID, SourceID}}),
 		[]string{"campaign changed", "lists changed: 1 reviewed, 2 now", "contacts changed: 2 reviewed, 3 now"},
@@ -170,7 +175,7 @@ var reviewEdits = map[string]struct {
 		tx.RemoveRows(ListID, StepID)
 		tx.AddRows(ListID, sandbox.Row{"firstName": "Eve", "email": "eve@else.example"})
 	}), []string{"contacts changed"}},
-	"name of a list": {edits(func(tx *sandbox.Tx) { tx.RenameList(ListID, "Paris") }), []string{"lists changed"}},
+	"name of a list": {edits(func(tx *sandbox.Tx) { tx.Put("lists", sandbox.Row{"id": ListID, "name": "Paris"}) }), []string{"lists changed"}},
 }
 
 func adjusts(changes prospectkit.CampaignChanges) func(ctxt, *client, *sandbox.Sandbox) error {

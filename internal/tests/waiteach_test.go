@@ -38,7 +38,7 @@ func day(ctx context.Context, sb *sandbox.Sandbox, ids []string) {
 		case <-ctx.Done():
 			return
 		case <-time.After(24 * time.Hour * 100 / 101 / time.Duration(len(ids))):
-			sb.Do(func(tx *sandbox.Tx) { tx.MoveAgent(id, "active") })
+			sb.Do(func(tx *sandbox.Tx) { tx.Put("agents", sandbox.Row{"id": id, "status": "active"}) })
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestWaitEach_Ends(t *testing.T) {
 		var draft, unknown string
 		sb.Do(func(tx *sandbox.Tx) {
 			draft = tx.CreateAgent(sandbox.Agent{Type: sandbox.PersonDiscovery, Name: "draft", Status: "initializing"})
-			tx.MoveAgent(ids[0], "failed")
+			tx.Put("agents", sandbox.Row{"id": ids[0], "status": "failed"})
 		})
 		unknown = strings.Repeat("f", 24)
 		client := SandboxClient(t, sb)

@@ -85,7 +85,7 @@ var writes = map[string]write{
 	"Activate, processing":          {op: "agents.activate", do: activate, make: draft},
 	"Activate, a draft": {
 		op: "agents.activate", do: activate, make: draft,
-		meanwhile: func(tx *sandbox.Tx, id string) { tx.MoveAgent(id, "active") },
+		meanwhile: func(tx *sandbox.Tx, id string) { tx.Put("agents", sandbox.Row{"id": id, "status": "active"}) },
 	},
 	"Create": {op: "lists.create", do: func(ctx context.Context, c *prospectkit.Client, _ string, opts ...prospectkit.CallOption) error {
 		return second(c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...))

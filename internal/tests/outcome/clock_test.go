@@ -184,7 +184,7 @@ func TestResolve_ALookThatEndsLater(t *testing.T) {
 			if want == prospectkit.OutcomeUnknown {
 				sb.Fail("lists.list", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(45))
 			}
-			time.AfterFunc(undone, func() { sb.Do(func(tx *sandbox.Tx) { tx.DeleteList(sb.Lists()[0].ID) }) })
+			time.AfterFunc(undone, func() { sb.Do(func(tx *sandbox.Tx) { tx.Delete("lists", sb.Lists()[0].ID) }) })
 			synctest.Wait()
 			r := resolved(t, unknown.Resolve)
 			require.Equal(t, want, r.Outcome, r.Note)

@@ -25,22 +25,26 @@ var undone = map[string]struct {
 	note string
 	gone bool // what the ticket names by its id, which proves nothing
 }{
-	"a list that is renamed": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.RenameList(listNamed(sb, "Q1"), "Quarter") }, "undone", false},
-	"a list that is deleted": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteList(listNamed(sb, "Q1")) }, "undone", false},
+	"a list that is renamed": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+		tx.Put("lists", sandbox.Row{"id": listNamed(sb, "Q1"), "name": "Quarter"})
+	}, "undone", false},
+	"a list that is deleted": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.Delete("lists", listNamed(sb, "Q1")) }, "undone", false},
 	"one of the other kind instead": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
-		tx.DeleteList(listNamed(sb, "Q1"))
+		tx.Delete("lists", listNamed(sb, "Q1"))
 		tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.CompanyList})
 	}, "a list of the other kind holds the name", false},
-	"a list that is moved on":         {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.MoveList("a00000000000000000000001", "") }, "undone", false},
-	"a moved list that is deleted":    {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteList("a00000000000000000000001") }, "deleted", true},
-	"a started agent that is deleted": {"agents.activate", activateOne, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteAgent(tests.AgentID) }, "deleted", true},
-	"an agent that is deleted":        {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteAgent(sb.Agents()[0].ID) }, "undone", false},
+	"a list that is moved on": {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) {
+		tx.Put("lists", sandbox.Row{"id": "a00000000000000000000001", "folderId": ""})
+	}, "undone", false},
+	"a moved list that is deleted":    {"lists.move", moveToSpring, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.Delete("lists", "a00000000000000000000001") }, "deleted", true},
+	"a started agent that is deleted": {"agents.activate", activateOne, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.Delete("agents", tests.AgentID) }, "deleted", true},
+	"an agent that is deleted":        {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.Delete("agents", sb.Agents()[0].ID) }, "undone", false},
 	"one that is made again, as a draft": {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
-		tx.DeleteAgent(sb.Agents()[0].ID)
+		tx.Delete("agents", sb.Agents()[0].ID)
 		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"})
 	}, "is a draft", false},
 	"one of another kind instead": {"agents.create-web-monitor", createStarted, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
-		tx.DeleteAgent(sb.Agents()[0].ID)
+		tx.Delete("agents", sb.Agents()[0].ID)
 		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.PersonDiscovery, Status: "active"})
 	}, "an agent of another kind holds the name", false},
 }
@@ -162,7 +166,7 @@ func TestResolve_KeepsTheCreditsOfWhatIsGone(t *testing.T) {
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		unknown := outcomeUnknown(t, sb, "agents.create-web-monitor", sandbox.DropAfter(), func() error { return createStarted(t.Context(), client) })
 		time.Sleep(30 * time.Minute)
-		sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[0].ID) })
+		sb.Do(func(tx *sandbox.Tx) { tx.Delete("agents", sb.Agents()[0].ID) })
 		for range 3 {
 			require.NoError(t, tests.Discard(client.Resolve(t.Context(), unknown.Ticket())))
 			require.Positive(t, tests.Booked(t, guard).InDoubt)

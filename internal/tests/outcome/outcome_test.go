@@ -143,7 +143,7 @@ func TestResolve_CreateNeedsNameAndKind(t *testing.T) {
 	} {
 		tests.Ensuring(t, c.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 			unknown := outcomeUnknown(t, sb, "lists.create", c.fault, tests.Create(t, client, tests.Q1))
-			sb.Fail("lists.list", sandbox.Always(), sandbox.NullField(c.field))
+			sb.Fail("lists.list", sandbox.Always(), sandbox.SetField(c.field, nil))
 			r := resolved(t, unknown.Resolve)
 			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, name)
 			require.Equal(t, name != "no name", r.Note == "the list of that name has no kind", r.Note)

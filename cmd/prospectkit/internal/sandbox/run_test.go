@@ -258,7 +258,6 @@ func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
 	require.NotEmpty(t, p.Facts)
 	require.NotEmpty(t, p.Hubs)
 	require.NotEmpty(t, p.SavedSearches)
-	require.Len(t, p.CRM.Supported, 5)
 	require.NotEmpty(t, p.CRM.Connected)
 	for _, a := range p.Agents {
 		if a.Status == "active" {
