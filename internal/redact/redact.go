@@ -129,8 +129,10 @@ func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 func (s Secrets) Header(h http.Header) http.Header {
 	clean := make(http.Header, len(h))
 	for name, values := range h {
-		secret := namesSecret(name)
-		name = s.Hide(name)
+		secret, lower := namesSecret(name), strings.ToLower(name)
+		if slices.ContainsFunc(s, func(form string) bool { return strings.Contains(lower, strings.ToLower(form)) }) {
+			name = Hidden // names come in a case of their own
+		}
 		for _, value := range values {
 			if value = withoutQueries(s.Hide(value)); secret {
 				value = Hidden
