@@ -8,22 +8,17 @@ import (
 
 // ask is one request, and what is documented of the response that the sandbox cannot show.
 type ask struct {
-	name    string // what texts call it
-	op      *op.Op
-	query   string // escaped
-	id      string // for the parameter of the path: the kind of one that was read before, or = and the id itself
-	noKey   bool
-	page    int64  // how many elements it may have
-	order   string // of its elements, as in "createdAt desc"
-	columns string // by which its rows can be sorted
-	none    bool   // nothing matches
+	name  string // what texts call it
+	op    *op.Op
+	query string // escaped
+	id    string // for the parameter of the path: the kind of one that was read before, or = and the id itself
+	noKey bool
+	page  int64  // how many elements it may have
+	order string // of its elements, as in "createdAt desc"
+	none  bool   // nothing matches
 }
 
-const (
-	unknownID = "=ffffffffffffffffffffffff"
-	ofContact = "firstName lastName jobTitle createdAt"
-	ofCompany = "name domain industry revenue socialHeadCount"
-)
+const unknownID = "=ffffffffffffffffffffffff"
 
 // errorsOf is the operation of findings about all errors.
 const errorsOf = "errors"
@@ -42,10 +37,10 @@ var plan = []ask{
 	{name: "lists, search", op: op.ListsList, query: "search=prospectkit-check+searches+for+what+no+list+is+called", none: true},
 	{name: "company lists", op: op.ListsList, query: "entityType=companyList"},
 	{name: "a list", op: op.ListsGet, query: "include=columns", id: "list"},
-	{name: "rows", op: op.ListsRows, id: "contactList", page: 100, columns: ofContact},
-	{name: "rows, page 2", op: op.ListsRows, query: "limit=1&pageNum=2", id: "contactList", page: 1, columns: ofContact},
-	{name: "rows, 1,000 a page", op: op.ListsRows, query: "limit=1000&sortBy=firstName&sortOrder=asc", id: "contactList", page: 1000, order: "firstName asc", columns: ofContact},
-	{name: "rows of companies", op: op.ListsRows, query: "sortBy=name&sortOrder=desc", id: "companyList", page: 100, order: "name desc", columns: ofCompany},
+	{name: "rows", op: op.ListsRows, id: "contactList", page: 100},
+	{name: "rows, page 2", op: op.ListsRows, query: "limit=1&pageNum=2", id: "contactList", page: 1},
+	{name: "rows, 1,000 a page", op: op.ListsRows, query: "limit=1000&sortBy=firstName&sortOrder=asc", id: "contactList", page: 1000, order: "firstName asc"},
+	{name: "rows of companies", op: op.ListsRows, query: "sortBy=name&sortOrder=desc", id: "companyList", page: 100, order: "name desc"},
 	{name: "folders of lists", op: op.FoldersList, query: "type=contactList"},
 	{name: "folders of company lists", op: op.FoldersList, query: "type=companyList"},
 	{name: "folders of campaigns", op: op.FoldersList, query: "type=campaign"},
@@ -74,6 +69,11 @@ var plan = []ask{
 	{name: "a folder of another form", op: op.ListsList, query: "folderId=prospectkit-check"},
 	{name: "folders of no kind", op: op.FoldersList},
 	{name: "an unknown row filter", op: op.ListsRows, query: "filters=%7B%22prospectkitCheck%22%3A%5B%22none%22%5D%7D", id: "contactList"},
+}
+
+// columns are keys by which rows can be sorted, by the kind of their list.
+var columns = map[string][]string{
+	"contactList": {"firstName", "lastName", "jobTitle", "createdAt"}, "companyList": {"name", "domain", "industry", "revenue", "socialHeadCount"},
 }
 
 // open are objects whose keys are undocumented, but for id and the columns of rows.

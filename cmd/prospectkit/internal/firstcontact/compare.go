@@ -24,16 +24,18 @@ type seen struct {
 	n     int
 }
 
+// toldHeaders are about rates, or the end of the service.
+var toldHeaders = regexp.MustCompile(`(?i)rate-?limit|^retry-after$|^deprecation$|^sunset$`)
+
 // learn adds a response to the shape of what an operation responds, or of errors.
 func (v *interview) learn(a ask, e *exchange) {
 	if !e.succeeded() && !e.failed() {
 		return
 	}
-	s := &shape{of: a.op.Name, columns: strings.Fields(a.columns), places: map[string]*seen{}}
+	key, s := a.op.Name+" "+a.id, &shape{of: a.op.Name, columns: columns[a.id], places: map[string]*seen{}}
 	if e.failed() {
-		s.of, s.columns = errorsOf, nil
+		key, s.of = errorsOf, errorsOf
 	}
-	key := s.of + strings.Join(s.columns, " ")
 	s = cmp.Or(v.shapes[key], s)
 	v.shapes[key] = s
 	if s.note("the body", e.form); e.value != nil {
@@ -44,8 +46,7 @@ func (v *interview) learn(a ask, e *exchange) {
 	}
 	headers := map[string]any{}
 	for name, values := range e.header {
-		plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
-		if strings.Contains(plain, "ratelimit") || slices.Contains([]string{"retryafter", "deprecation", "sunset"}, plain) {
+		if toldHeaders.MatchString(name) {
 			name = strings.Replace(http.CanonicalHeaderKey(name), "Ratelimit", "RateLimit", 1)
 			if headers[name] = values[0]; number(values[0]) >= 0 {
 				headers[name] = json.Number(values[0])
