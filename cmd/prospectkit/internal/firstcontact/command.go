@@ -84,7 +84,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 		made, ended = run.Write(ctx, keeps)
 	}
 	stop()
-	if ended != nil && (ctx.Err() == nil && len(made) == 0 || !run.found()) {
+	if ended != nil && (ctx.Err() == nil && len(made) == 0 || !run.found) {
 		return 0, service.Explain(ended)
 	}
 	report := run.Report()

@@ -26,6 +26,7 @@ import (
 // Run is one run: what the sandbox and the service respond to the plan.
 type Run struct {
 	want, got *interview
+	found     bool // a response to a valid request that can be used
 	report    Report
 }
 
@@ -86,26 +87,18 @@ func (r *Run) Ask(ctx context.Context) error {
 		if ctx.Err() != nil {
 			continue
 		}
-		err, e := r.got.ask(ctx, i), r.got.to[0]
+		err := r.got.ask(ctx, i)
+		owner, e := r.got.to[0], r.got.to[i]
 		switch {
 		case i == 0 && e == nil:
 			first = fmt.Errorf("the service cannot be reached: %w", err)
 		case i == 0:
 			first = &prospectkit.Error{Status: e.status, Code: prospectkit.Code(e.code())}
 		}
-		if last := i == len(plan)-1; !r.found() && ctx.Err() == nil && (i == 0 && e.is(401) || i == 1 && !e.is(403) || last) {
+		r.found = r.found || e.succeeded() && e.value != nil && r.want.to[i].succeeded()
+		if last := i == len(plan)-1; !r.found && ctx.Err() == nil && (i == 0 && owner.is(401) || i == 1 && !owner.is(403) || last) {
 			return service.Explain(first)
 		}
 	}
 	return ctx.Err()
-}
-
-// found reports whether a valid request had a response that can be used.
-func (r *Run) found() bool {
-	for i := range plan {
-		if e := r.got.to[i]; e.succeeded() && r.want.to[i].succeeded() && (e.value != nil || e.form == "empty") {
-			return true
-		}
-	}
-	return false
 }

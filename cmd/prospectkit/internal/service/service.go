@@ -68,7 +68,7 @@ func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 }
 
 func read(path string) (string, error) {
-	const most = 1 << 12 // bytes
+	const most = 1 << 12       // bytes
 	file, err := os.Open(path) //nolint:gosec // G304: the user names it
 	if err != nil {
 		return "", err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,23 +25,6 @@ import (
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
-
-// asHolder makes the test binary a program that has a journal open until its standard input ends.
-const asHolder = "PROSPECTKIT_TEST_HOLDS"
-
-func TestMain(m *testing.M) {
-	if path := os.Getenv(asHolder); path != "" {
-		j, err := journal.Open(path, "acme")
-		if err != nil {
-			panic(err)
-		}
-		_, _ = os.Stdout.WriteString("open\n")
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		_ = j.Close()
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // folder is removed at the end, except on Wine, which cannot.
 func folder(t *testing.T) string {
@@ -182,53 +164,32 @@ func TestInDoubt_Damaged(t *testing.T) {
 	}
 }
 
-// A program has the journal open in another process. in-doubt reads beside it. The others wait ten seconds, in vain.
+// A program has the journal open. in-doubt reads beside it. The others wait ten seconds for its end, unless a person stops them.
 func TestLocked(t *testing.T) {
-	path := left(t, push("a"))
-	holder := exec.CommandContext(t.Context(), os.Args[0])
-	holder.Env = append(os.Environ(), asHolder+"="+path)
-	stdin, err := holder.StdinPipe()
-	require.NoError(t, err)
-	stdout, err := holder.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, holder.Start())
-	_, err = stdout.Read(make([]byte, 5)) // it is open
-	require.NoError(t, err)
-
-	status, _, _ := run(t.Context(), nil, "in-doubt", "-journal", path)
-	require.Equal(t, cli.InDoubt, status)
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		for _, args := range [][]string{{"resolve"}, {"settle", "a", "applied", "-by", "maria", "-because", "x"}} {
+		sb, path := sandbox.New(t), left(t, push("a"))
+		j, err := journal.Open(path, "acme")
+		require.NoError(t, err)
+		status, _, _ := run(t.Context(), nil, "in-doubt", "-journal", path)
+		require.Equal(t, cli.InDoubt, status)
+		settle := []string{"settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path}
+		for _, args := range [][]string{{"resolve", "-journal", path}, settle} {
 			began := time.Now()
-			status, _, complaints := run(t.Context(), sb, append(args, "-journal", path)...)
+			status, _, complaints := run(t.Context(), sb, args...)
 			require.Equal(t, cli.Failed, status)
 			require.Contains(t, complaints, "a program has "+path+" open, and still had it after 10s")
 			require.GreaterOrEqual(t, time.Since(began), 10*time.Second)
 			require.Less(t, time.Since(began), 11*time.Second)
 		}
-		require.Empty(t, sb.Journal())
-	})
-	require.NoError(t, stdin.Close())
-	require.NoError(t, holder.Wait())
-	status, _, _ = run(t.Context(), nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
-	require.Equal(t, cli.OK, status)
-}
-
-// A program that ends within ten seconds is waited for. A person may stop the wait.
-func TestLocked_Waits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := left(t, push("a"))
-		j, err := journal.Open(path, "acme")
-		require.NoError(t, err)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		status, _, complaints := run(ctx, nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
+		status, _, complaints := run(ctx, nil, settle...)
 		require.Equal(t, cli.Failed, status)
 		require.Equal(t, "prospectkit settle: stopped\n", complaints)
+		require.Empty(t, sb.Journal())
 
 		time.AfterFunc(9*time.Second, func() { _ = j.Close() })
-		status, _, complaints = run(t.Context(), nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
+		status, _, complaints = run(t.Context(), nil, settle...)
 		require.Equal(t, cli.OK, status, complaints)
 	})
 }
