@@ -16,11 +16,18 @@ import (
 
 const aheadBytes = 512 // of a source are read when it is opened
 
+// Source is an open source.
+type Source struct {
+	io.Reader
+	io.Closer
+	Head []byte // its first bytes, until it is read
+}
+
 // Open opens a source within a time limit, and reads ahead in it, so that one that cannot be read is found before anything is sent.
-func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error)) (*Source, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)
 	defer cancel()
-	var file io.ReadCloser
+	var file *Source
 	var err error
 	back := Run(ctx, func() { file, err = open(ctx, source) })
 	if ctx.Err() == nil {
@@ -33,7 +40,7 @@ func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser
 }
 
 // open closes what it opens if the context ends first, also to end a read that hangs.
-func open(ctx context.Context, source func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+func open(ctx context.Context, source func() (io.ReadCloser, error)) (*Source, error) {
 	file, err := source()
 	if err == nil && file == nil {
 		err = redact.OwnError("Open returned nothing")
@@ -44,7 +51,7 @@ func open(ctx context.Context, source func() (io.ReadCloser, error)) (io.ReadClo
 	file = guarded{file}
 	keep := context.AfterFunc(ctx, func() { closeAsync(file) })
 	buffer := bufio.NewReaderSize(file, aheadBytes)
-	_, err = buffer.Peek(aheadBytes)
+	head, err := buffer.Peek(aheadBytes)
 	switch {
 	case !keep():
 		return nil, context.Cause(ctx)
@@ -52,10 +59,7 @@ func open(ctx context.Context, source func() (io.ReadCloser, error)) (io.ReadClo
 		_ = file.Close()
 		return nil, fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{buffer, file}, nil
+	return &Source{struct{ io.Reader }{buffer}, file, head}, nil
 }
 
 // guarded makes errors of the panics of a source and of what breaks the contract of [io.Reader]: a transport may read and close it in a

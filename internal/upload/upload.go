@@ -1,12 +1,13 @@
 // Package upload is the body of a request that imports a file: a form, which is opened for each attempt and read while it is sent. It
-// refuses a file that cannot be opened, or whose name has another extension than those of spreadsheets. It does not look into files: the
-// service judges them.
+// refuses what by its first bytes is no spreadsheet, and a workbook with a password. It does not parse files, and does not tell the
+// extensions of workbooks apart: the service judges.
 package upload
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
@@ -53,7 +55,7 @@ type Body struct {
 
 	file       File
 	head, tail []byte // the text before and after the file
-	opened     io.ReadCloser
+	opened      *exchange.Source
 }
 
 // New returns the form: the fields, in the order of their names, and the file. The text around the file is built first, for the length.
@@ -78,7 +80,9 @@ func New(f File) *Body {
 // Check opens the file and adds what is wrong with it.
 func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violations) {
 	f := b.file
-	bad.Must(!check.HasControl(f.Name), "name", "has a control character")
+	if at := strings.IndexFunc(f.Name, unicode.IsControl); at >= 0 {
+		bad.Add("name", "has the control character %U at byte %d", []rune(f.Name[at:])[0], at)
+	}
 	bad.Must(f.mediaType() != "", "name", "must end in .csv, .xls or .xlsx")
 	switch {
 	case f.Size < 1:
@@ -95,26 +99,66 @@ func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violat
 		bad.Add(filePart, "needs Open")
 		return
 	}
-	var err error
-	if b.opened, err = exchange.Open(ctx, limit, f.Open); err != nil && ctx.Err() == nil { // otherwise nothing is sent anyway
+	if err := b.look(ctx, limit); err != nil && ctx.Err() == nil { // otherwise nothing is sent anyway
 		bad.Add(filePart, "%v", err)
 	}
 }
 
-// Sum writes into h what is sent, without the random boundary of the form: the fields, and the file's name, size and content. It reads the
-// file to its end, and opens it again for the first attempt.
-func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) (err error) {
-	content, first := sha256.New(), b.opened
-	b.opened, err = exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
-		n, err := io.Copy(content, io.LimitReader(first, b.file.Size+1))
+// look opens the file, and says what nobody reads as a spreadsheet.
+func (b *Body) look(ctx context.Context, limit time.Duration) (err error) {
+	if b.opened, err = exchange.Open(ctx, limit, b.file.Open); err != nil || b.file.mediaType() == "" {
+		return err
+	}
+	isCSV := b.file.mediaType() == mediaTypes[".csv"]
+	if found := foreign(b.opened.Head, isCSV); found != "" {
+		return redact.OwnError("looks like " + found)
+	}
+	if !bytes.HasPrefix(b.opened.Head, []byte(signatureOLE)) {
+		return nil
+	}
+	return b.again(ctx, limit, func(container io.Reader) error {
+		secret, err := encrypted(container)
+		if secret {
+			err = redact.OwnError("is encrypted: save it without a password")
+		}
+		return err
+	})
+}
+
+// again has the open file read to its end, and opens it again for the first attempt.
+func (b *Body) again(ctx context.Context, limit time.Duration, read func(file io.Reader) error) error {
+	first := b.opened
+	file, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
+		err := read(first)
 		exchange.Close(first)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("reading it to its end: %w", redact.WithoutURL(err))
-		case n != b.file.Size:
-			return nil, redact.OwnError("it does not have the size that was given")
+		if err != nil {
+			return nil, unreadError{err}
 		}
 		return b.file.Open()
+	})
+	b.opened = file
+	if unread, ok := errors.AsType[unreadError](err); ok {
+		return redact.WithoutURL(unread.error)
+	}
+	return err
+}
+
+// unreadError tells what the file is from one that could not be opened again.
+type unreadError struct{ error }
+
+// Sum writes into h what is sent, without the random boundary of the form: the fields, and the file's name, size and content. It reads the
+// file to its end, and opens it again for the first attempt.
+func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) error {
+	content := sha256.New()
+	err := b.again(ctx, limit, func(file io.Reader) error {
+		n, err := io.Copy(content, io.LimitReader(file, b.file.Size+1))
+		switch {
+		case err != nil:
+			return fmt.Errorf("cannot be read: %w", err)
+		case n != b.file.Size:
+			return redact.OwnError("it does not have the size that was given")
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ func TestImports_UploadBounds(t *testing.T) {
 	text := strings.NewReader("name\nAda\n")
 	broken := func() (io.ReadCloser, error) { return nil, fs.ErrPermission }
 	for want, up := range map[string]prospectkit.Upload{
-		"name has a control character":                            prospectkit.UploadFrom("a\n.csv", 9, text),
+		"name has the control character U+000A at byte 1":         prospectkit.UploadFrom("a\n.csv", 9, text),
 		"name must end in .csv, .xls or .xlsx":                    prospectkit.UploadFrom("people.txt", 9, text),
 		"name must end in .csv, .xls or .xlsx ":                   prospectkit.UploadFrom("csv", 9, text),
 		"name must end in .csv, .xls or .xlsx  ":                  prospectkit.UploadFrom("dir.csv/", 9, text),
@@ -127,6 +127,7 @@ func TestImports_UploadBounds(t *testing.T) {
 		"file needs Open":                                         {Name: "a.csv", Size: 1},
 		"file cannot be opened: permission denied":                {Name: "a.csv", Size: 1, Open: broken},
 		"file cannot be opened: Open returned nothing":            {Name: "a.csv", Size: 1, Open: func() (io.ReadCloser, error) { return nil, nil }},
+		"file looks like XLSX: rename it":                         prospectkit.UploadFrom("a.csv", 9, strings.NewReader("PK\x03\x04abcde")),
 	} {
 		_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), up)
 		require.Contains(t, tests.Refusals(t, err), strings.TrimSpace(want))
