@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -106,19 +105,6 @@ func TestRun_AsksEveryRead(t *testing.T) {
 	})
 }
 
-// A mock that responds alike to everything is no service: nothing else is said of it.
-func TestRun_StaticMock(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{}`))
-	}))
-	defer server.Close()
-	report, err := against(t, server.URL, "key")
-	require.NoError(t, err)
-	require.Empty(t, report.Differs)
-	require.Equal(t, []firstcontact.Untold{{Operation: "everything", Why: "this server responds alike whatever is asked, as a static mock does"}}, report.Untold)
-}
-
 // against runs over the network of this machine.
 func against(t *testing.T, url, token string) (*firstcontact.Report, error) {
 	t.Helper()
@@ -134,13 +120,10 @@ func against(t *testing.T, url, token string) (*firstcontact.Report, error) {
 func TestRun_OverTheWire(t *testing.T) {
 	for _, name := range []string{"RateLimit-Limit", "Ratelimit-Limit", "ratelimit-limit", "RATELIMIT-LIMIT"} {
 		sb, env := service(t, func(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
-			maps.Copy(w.Header(), kept.Header())
-			w.Header()[name] = kept.Header()["Ratelimit-Limit"]
-			if name != "Ratelimit-Limit" {
-				delete(w.Header(), "Ratelimit-Limit")
-			}
-			w.WriteHeader(kept.Code)
-			_, _ = w.Write(kept.Body.Bytes())
+			limit := kept.Header()["Ratelimit-Limit"]
+			kept.Header().Del("RateLimit-Limit")
+			w.Header()[name] = limit
+			renaming("none", "none")(w, kept)
 		})
 		report, err := against(t, strings.TrimSuffix(env("PROSPECTKIT_BASE_URL"), "/api/v1"), sb.Token())
 		require.NoError(t, err)
@@ -237,12 +220,16 @@ func TestRun_HidesTheKey(t *testing.T) {
 	}
 }
 
-func TestRun_KeyOfOneScope(t *testing.T) {
+// A key of one scope has no access to the rest. A mock that responds alike to everything is no service: nothing else is said of it.
+func TestRun_Untold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
 		report := checkWith(t, sb, sb.Key("lists"), sb.Transport(), nil)
 		requireReasons(t, report)
 		require.Contains(t, report.Untold, firstcontact.Untold{Operation: "agents.list", Why: "the key has no access (403): it may lack the scope agents"})
+		report = check(t, sb, changed{sb.Transport(), []plant{{after: responds("", 200, "{}")}}}, nil)
+		requireReasons(t, report)
+		require.Equal(t, []firstcontact.Untold{{Operation: "everything", Why: "this server responds alike whatever is asked, as a static mock does"}}, report.Untold)
 	})
 }
 
