@@ -13,9 +13,17 @@ const (
 
 // foreigners are formats that no spreadsheet has, by their first bytes.
 var foreigners = []struct{ signature, name string }{
-	{"%PDF-", "PDF"}, {"\x1F\x8B", "gzip: unpack it"}, {"7z\xBC\xAF\x27\x1C", "a 7z archive: unpack it"}, {"Rar!\x1A\x07", "a RAR archive: unpack it"},
-	{"PK\x05\x06", "an empty archive"}, {"\x89PNG\r\n\x1A\n", "a PNG image"}, {"\xFF\xD8\xFF", "a JPEG image"}, {"GIF87a", "a GIF image"}, {"GIF89a", "a GIF image"},
-	{"II*\x00", "a TIFF image"}, {"MM\x00*", "a TIFF image"},
+	{"%PDF-", "PDF"},
+	{"\x1F\x8B", "gzip: unpack it"},
+	{"7z\xBC\xAF\x27\x1C", "a 7z archive: unpack it"},
+	{"Rar!\x1A\x07", "a RAR archive: unpack it"},
+	{"PK\x05\x06", "an empty archive"},
+	{"\x89PNG\r\n\x1A\n", "a PNG image"},
+	{"\xFF\xD8\xFF", "a JPEG image"},
+	{"GIF87a", "a GIF image"},
+	{"GIF89a", "a GIF image"},
+	{"II*\x00", "a TIFF image"},
+	{"MM\x00*", "a TIFF image"},
 }
 
 // workbooks are not CSV, but all else that the name of a workbook may stand for.

@@ -55,7 +55,7 @@ type Body struct {
 
 	file       File
 	head, tail []byte // the text before and after the file
-	opened      *exchange.Source
+	opened     *exchange.Source
 }
 
 // New returns the form: the fields, in the order of their names, and the file. The text around the file is built first, for the length.
