@@ -17,7 +17,7 @@ type state struct {
 	limits  [3]int64 // by Window, 0 when unknown
 	learned [3]bool  // from the headers of a response: the limit is not the documented one
 	counts  [3]count
-	late    count     // requests without a response, which may yet be counted: figures need not know of them
+	late    count     // requests without a response that may yet be counted
 	open    int64     // requests with a permit and without a result: they may be counted
 	figures [3]figure // by Window
 	share   share
@@ -36,6 +36,7 @@ type state struct {
 // figure is what responses say about a window.
 type figure struct {
 	left  int64         // the lowest since the window last gave something back
+	late  int64         // requests without a response of which that of a minute need not know
 	over  int64         // requests of ours that were complete with the last response
 	reset time.Duration // when the window has definitely reset
 }
@@ -140,7 +141,7 @@ func (s *state) unsure(now time.Duration) bool {
 // fits is when a window has room, by our own count and by the figures.
 func (s *state) fits(now time.Duration, w Window, ahead int64, polite bool) time.Duration {
 	c, f, limit := &s.counts[w], &s.figures[w], s.limits[w]
-	most, left := limit, f.left-s.open-s.late.sum-ahead
+	most, left := limit, f.left-s.open-max(s.late.sum, f.late)-ahead
 	if w == Minute && s.told && f.left == 0 && !s.shared(now) { // somebody may come, and find nothing in a minute that slides
 		most = max(1, limit-(limit+59)/60)
 	}
@@ -155,10 +156,8 @@ func (s *state) fits(now time.Duration, w Window, ahead int64, polite bool) time
 	}
 	switch {
 	case now >= f.reset || left >= 1:
-	case w == Day || s.shared(now):
+	case w == Day || s.shared(now) || f.late > 0:
 		at = max(at, f.reset)
-	case s.late.sum > 0: // these keep their room
-		at = max(at, min(f.reset, s.late.without(now, 1-left)))
 	}
 	return at
 }
@@ -182,6 +181,7 @@ func (s *state) report(now time.Duration, p *Permit, o *Observation) {
 	if o.Lost {
 		counted += lateGrace
 		s.late.add(now, n)
+		s.figures[Minute].late += n
 	}
 	s.counts[Minute].add(counted, n)
 	s.counts[Day].add(counted, n)
@@ -265,7 +265,10 @@ func (s *state) observe(now time.Duration, p *Permit, o *Observation) {
 		reset = min(reset, known)
 	}
 	s.heard = now
-	next := figure{left, s.over(), now + reset + rounding}
+	next := figure{left: left, over: s.over(), reset: now + reset + rounding}
+	if w == Minute {
+		next.late = s.late.sum
+	}
 	switch {
 	case p.over >= f.over || next.reset > f.reset+2*rounding || now >= f.reset: // it was sent later, or its window resets later
 		*f = next

@@ -104,6 +104,28 @@ func TestLedgerWithoutFigures(t *testing.T) {
 	require.Equal(t, time.Minute, until)
 }
 
+// Requests whose responses were lost keep their room until a figure that knows of them, or until the window has reset: who begins again
+// does not know what it sent before.
+func TestLostRequestsKeepTheirRoom(t *testing.T) {
+	lost := NoFigures
+	lost.Lost = true
+	for _, figureFirst := range []bool{true, false} { // which arrives before the requests, in both cases
+		s := newState(Config{PerMinute: 12})
+		if figureFirst {
+			send(t, &s, 0, figures(12, 5, 50*time.Second))
+		}
+		for range 5 {
+			send(t, &s, time.Second, lost)
+		}
+		if !figureFirst {
+			send(t, &s, time.Second, figures(12, 5, 49*time.Second))
+		}
+		until, granted := s.take(2*lateGrace, false, new(Permit))
+		require.False(t, granted)
+		require.Equal(t, 50*time.Second+rounding, until)
+	}
+}
+
 // Batch calls leave a tenth of each window to interactive ones.
 func TestBatchLeavesATenth(t *testing.T) {
 	s := surface()

@@ -34,7 +34,7 @@ type Key struct {
 	Process int
 	Strand  string // empty, or a word that begins with a letter
 	Step    int
-	Fault   int // of those that are possible there, from one; zero is what the seed draws
+	Fault   int // of those that are possible there, from one, or one of its variants, after them all; zero is what the seed draws
 }
 
 // String is the form that [ParseSeed] reads.

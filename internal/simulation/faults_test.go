@@ -232,6 +232,9 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		}
 		return seen
 	})
+	if w.start.Number > 1 && resp != nil && resp.Header.Get("RateLimit-Remaining") == "" {
+		w.laws.hides()
+	}
 	if dead != nil {
 		if resp != nil {
 			_ = resp.Body.Close()
@@ -419,7 +422,12 @@ func (w wire) cutLate(o *op.Op, r *http.Request) error {
 // deliverLate delivers a request later, whatever becomes of the process that sent it.
 func (w wire) deliverLate(r *http.Request, after time.Duration) {
 	late := copied(r)
-	time.AfterFunc(after, func() { w.deliver(late) })
+	time.AfterFunc(after, func() {
+		if !w.start.Alive() {
+			w.laws.hides()
+		}
+		w.deliver(late)
+	})
 }
 
 // connected tells the client that its request is on its way. It has a trace for each attempt, but for some of free reads.

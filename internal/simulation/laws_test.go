@@ -42,7 +42,8 @@ type laws struct {
 	held      func() (int64, error)
 	first     int64           // the balance at the beginning
 	limits    bool            // the service refuses who is too fast
-	forgotten int             // 429s that restarts excuse: a new process knows nothing of what the last one sent, and its first request asks
+	restarted time.Time       // last, a process
+	excuses   []time.Time     // for a 429 each: since then
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
 	short     bool            // a walk has told that rows are missing
@@ -157,9 +158,11 @@ func (l *laws) read(entries []sandbox.Entry) {
 			continue
 		}
 		if l.limits && e.Status == http.StatusTooManyRequests && e.Fault == "" {
-			if l.forgotten--; l.forgotten < 0 {
+			l.excuses = slices.DeleteFunc(l.excuses, func(t time.Time) bool { return time.Since(t) > forgetful })
+			if len(l.excuses) == 0 {
 				l.breach(noRefusal, "%s", e)
 			}
+			l.excuses = l.excuses[min(1, len(l.excuses)):]
 		}
 		c := l.calls[markIn(e.Query)]
 		if c == nil || o.FreeRead() {
@@ -364,11 +367,24 @@ func (l *laws) begin(mark string, c *made) {
 	l.calls[mark], l.marks = c, append(l.marks, mark)
 }
 
-// restarts notes that a process begins again.
+// forgetful is how long a new process depends on what responses tell: until nothing counts any more that the last one has sent.
+const forgetful = 70 * time.Second
+
+// restarts notes that a process begins again. It knows nothing of what the last one has sent, and its first request asks.
 func (l *laws) restarts() {
 	l.Lock()
 	defer l.Unlock()
-	l.forgotten++
+	l.restarted = time.Now()
+	l.excuses = append(l.excuses, l.restarted)
+}
+
+// hides notes that a new process is not told what is left: by a response, or since a request of the last one arrives late.
+func (l *laws) hides() {
+	l.Lock()
+	defer l.Unlock()
+	if time.Since(l.restarted) < forgetful {
+		l.excuses = append(l.excuses, time.Now())
+	}
 }
 
 // shakes notes that a store has failed.
@@ -385,11 +401,12 @@ func (l *laws) emptied() {
 	l.empties++
 }
 
-// again asks the laws although nothing has arrived.
+// again reads the books although no step is taken now.
 func (l *laws) again() {
 	l.Lock()
 	defer l.Unlock()
-	l.news, l.arrivals = true, true
+	l.read(l.service.Journal())
+	l.news = true
 }
 
 // archive takes what leaves a journal.

@@ -43,6 +43,7 @@ type run struct {
 	key     string                                        // that is valid
 	busy    bool                                          // teammates edit as pages are read
 	grows   bool                                          // teammates add rows at the end
+	adds    bool                                          // teammates remove no row: they add some instead
 	through int                                           // the gateway before the service
 	aged    bool                                          // a copy had an Age, which may be that of a gateway
 	most    int                                           // that the totals of the walked list say; 0: what is there

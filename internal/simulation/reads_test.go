@@ -59,6 +59,9 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	r.laws.Lock()
 	defer r.laws.Unlock()
 	id := rowIDs()[which]
+	if r.adds && (kind == 2 || kind == 9) {
+		kind = 3
+	}
 	switch {
 	case r.most > 0: // the totals show no change
 	case kind < 2 && r.grows:

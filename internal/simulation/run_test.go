@@ -153,6 +153,7 @@ func (r *run) draw(random *rand.Rand, programs []string) (opts []sandbox.Option)
 	}
 	r.busy = programs[len(programs)-1] == "walker" && random.IntN(3) > 0
 	r.grows = random.IntN(2) == 0
+	r.adds = r.busy && sim.Draws(r.Seed, "adds").IntN(4) == 0
 	return opts
 }
 
