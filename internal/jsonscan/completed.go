@@ -21,7 +21,7 @@ func Begins(text []byte) bool {
 // objects that are open. A number may have broken off, too, and counts as whole only before a comma. What is damaged ends the beginning.
 func Completed(text []byte) []byte {
 	c := New(text)
-	if c.Skip(); c.bad != 0 {
+	if c.Skip(); c.bad != "" {
 		text = text[:c.pos]
 	}
 	var open []byte // what closes them

@@ -1,11 +1,10 @@
 // Package jsonscan reads JSON in one strict forward pass, and makes no more of a text than 16 MiB and four times its length.
 //
 // It does this: a [Cursor] reads values one by one. A plan, made once for a type, reads text, numbers, booleans, times, structs, and slices and
-// pointers of them; encoding/json reads all else on its piece. Where a value does not fit, [Unmarshal], and [Exact] in a record, have
-// encoding/json read the whole, so that verdict, values and errors are its own; [DecodeRecord], for the client's own types, reads zero.
-//
-// It does not write, read streams, merge the slices of a key that comes twice, keep the text alive, or word why a value does not fit. A method of a
-// part may be called twice.
+// pointers of them; encoding/json reads all else on its piece, and the whole of a value that does not fit, so that verdict, values and errors are
+// its own. Only [DecodeRecord], for the client's own types, reads zero instead.
+// It does not write, read streams, merge the values of a key that comes twice, keep the text alive, or word why a value does not fit. It may
+// call a method of a type twice.
 package jsonscan
 
 import (
@@ -33,45 +32,64 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	first bool  // an object or array was just opened
 	bad   fault // what is wrong at pos
 
 	chunk []byte // of strings and raw values that were handed out
 	plain []byte // the last string that was not plain, without escapes
 
 	left    int64 // bytes that may still be made of the text
-	values  int   // that were skipped, arrays and objects twice
+	values  int   // in what was skipped, and one for each array and object
 	members int   // of the objects among them, and as many for each object as a map makes room for at first
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
 func New(data []byte) Cursor {
 	c := Cursor{data: data, left: allowance + perByte*int64(len(data))}
-	if len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
-		c.pos = 3
+	if bytes.HasPrefix(data, []byte("\ufeff")) {
+		c.pos = len("\ufeff")
 	}
 	return c
 }
 
-// Err returns the first syntax error.
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
+
+// Words returns the text, which quotes nothing, for logs.
+func (e plainError) Words() string { return string(e) }
+
+var (
+	errSyntax   error = plainError("invalid JSON")
+	errNoObject error = plainError(noObject)
+	// ErrTooMuch is in the errors of texts that are valid, but hold more than a caller has asked for or has memory for.
+	ErrTooMuch error = plainError("the response holds too much")
+)
+
+// Err returns the first error.
 func (c *Cursor) Err() error {
-	if c.bad == 0 {
-		return nil
-	}
 	kind := errSyntax
-	if c.bad >= tooMuch {
+	switch c.bad {
+	case "":
+		return nil
+	case noObject:
+		return errNoObject
+	case tooMuch, tooMany:
 		kind = ErrTooMuch
+	default:
 	}
-	return fmt.Errorf("%w at byte %d: %s", kind, c.pos, faults[c.bad])
+	return fmt.Errorf("%w at byte %d: %s", kind, c.pos, c.bad)
 }
 
 // End reports whether the text was valid as far as it was read and holds nothing more.
 func (c *Cursor) End() error {
-	if c.more() {
-		c.bad = trailing
+	if c.peek(); c.pos < len(c.data) {
+		c.fail(trailing)
 	}
 	return c.Err()
 }
+
+// Is reports whether the next value starts with b: '{', '[', '"', and so on.
+func (c *Cursor) Is(b byte) bool { return c.peek() == b }
 
 // Object enters the next value if it is an object; any other value is skipped.
 func (c *Cursor) Object() bool { return c.open('{') }
@@ -82,6 +100,12 @@ func (c *Cursor) Array() bool { return c.open('[') }
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
 // The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
+	if i := c.pos; i+1 < len(c.data) && c.data[i] == ',' && c.data[i+1] == '"' && !c.opened() {
+		if end := skipPlain(c.data, i+2); end+1 < len(c.data) && c.data[end] == '"' && c.data[end+1] == ':' { // as mostly
+			c.pos = end + 2
+			return c.data[i+2 : end : end], true
+		}
+	}
 	if !c.next('}') {
 		return nil, false
 	}
@@ -90,14 +114,6 @@ func (c *Cursor) Member() (key []byte, ok bool) {
 
 // Element moves to the next element of the array entered last. The value has to be read before the next call.
 func (c *Cursor) Element() bool { return c.next(']') }
-
-// Skip reads over the next value.
-func (c *Cursor) Skip() {
-	if c.bad != 0 {
-		return
-	}
-	c.pos, c.bad = c.skipValue(skipSpace(c.data, c.pos), c.depth)
-}
 
 // Span reads over the next value and returns its text, a part of the data: valid as long as that is, nil after an error.
 func (c *Cursor) Span() []byte {
@@ -108,13 +124,13 @@ func (c *Cursor) Span() []byte {
 
 // Mark returns the place of the next value, for Since.
 func (c *Cursor) Mark() int {
-	c.more()
+	c.peek()
 	return c.pos
 }
 
 // Since returns what was read since a mark, a part of the data.
 func (c *Cursor) Since(mark int) []byte {
-	if c.bad != 0 {
+	if c.bad != "" {
 		return nil
 	}
 	return c.data[mark:c.pos:c.pos]
@@ -133,41 +149,28 @@ func (c *Cursor) Copy(part []byte) []byte {
 	return c.chunk[start:len(c.chunk):len(c.chunk)]
 }
 
-// String reads a string; null and other types read as "".
+// Text reads a string; null and other types read as "". It is no copy, and valid until the next call of any method.
+func (c *Cursor) Text() []byte {
+	if c.peek() != '"' {
+		c.Skip()
+		return nil
+	}
+	start := c.pos + 1
+	if end := skipPlain(c.data, start); end < len(c.data) && c.data[end] == '"' {
+		c.pos = end + 1
+		return c.data[start:end:end]
+	}
+	c.plain = c.text(c.plain[:0], true)
+	return c.plain
+}
+
+// String is a copy of Text.
 func (c *Cursor) String() string { return c.keep(c.Text()) }
 
 // keep makes a string of a part of the data.
 func (c *Cursor) keep(text []byte) string {
 	kept := c.Copy(text)
 	return unsafe.String(unsafe.SliceData(kept), len(kept))
-}
-
-// Text reads a string as String does, without a copy: it is valid until the next call of any method.
-func (c *Cursor) Text() []byte {
-	if !c.Is('"') {
-		c.Skip()
-		return nil
-	}
-	start := c.pos + 1
-	end := skipPlain(c.data, start)
-	if end < len(c.data) && c.data[end] == '"' {
-		c.pos = end + 1
-		return c.data[start:end:end]
-	}
-	c.plain, c.pos, c.bad = appendString(append(c.plain[:0], c.data[start:end]...), c.data, end)
-	return c.plain
-}
-
-// key reads a key and its colon.
-func (c *Cursor) key() (name []byte, ok bool) {
-	if c.pos >= len(c.data) || c.data[c.pos] != '"' {
-		c.bad = noKey
-		return nil, false
-	}
-	if name = c.Text(); c.bad == 0 {
-		c.pos, c.bad = skipColon(c.data, c.pos)
-	}
-	return name, c.bad == 0
 }
 
 // IntOK reads a whole number within int, from 2^53 on without exponent and fraction, and reports whether it did. Others read as 0.
@@ -188,56 +191,27 @@ func (c *Cursor) Bool() bool { return string(c.Span()) == "true" }
 
 // Null reports whether the next value is null, and reads it if so.
 func (c *Cursor) Null() bool {
-	if !c.Is('n') {
+	if c.peek() != 'n' {
 		return false
 	}
 	c.Skip()
 	return true
 }
 
-// Is reports whether the next value starts with b: '{', '[', '"', and so on.
-func (c *Cursor) Is(b byte) bool {
-	return c.pos < len(c.data) && c.data[c.pos] == b && c.bad == 0 || c.more() && c.data[c.pos] == b
+// Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
+// whether the cursor may go on.
+func (c *Cursor) Spend(n int64) bool {
+	if c.left -= n; c.left < 0 {
+		c.fail(tooMuch)
+	}
+	return c.bad == ""
 }
 
-// open enters a container, or skips a value that is none.
-func (c *Cursor) open(b byte) bool {
-	if !c.Is(b) {
-		c.Skip()
-		return false
-	}
-	if c.depth++; c.depth > maxDepth {
-		c.bad = tooDeep
-		return false
-	}
-	c.pos++
-	c.first = true
-	return true
-}
-
-// next moves after the separator before a member or element, or leaves the container at its closing byte.
-func (c *Cursor) next(closing byte) (more bool) {
-	if c.bad != 0 {
-		return false
-	}
-	if i := c.pos + 1; !c.first && i < len(c.data) && c.data[i-1] == ',' && c.data[i] > ' ' { // as mostly
-		c.pos = i
-		return true
-	}
-	if c.pos, more, c.bad = skipComma(c.data, c.pos, closing, c.first); !more {
-		c.depth--
-	}
-	c.first = false
-	return more
-}
-
-// more moves over white space and reports whether there is anything left.
-func (c *Cursor) more() bool {
-	if c.bad != 0 {
-		return false
-	}
-	c.pos = skipSpace(c.data, c.pos)
-	return c.pos < len(c.data)
+// Valid checks one whole JSON text.
+func Valid(data []byte) error {
+	c := New(data)
+	c.Skip()
+	return c.End()
 }
 
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
@@ -251,14 +225,7 @@ func Lookup(data []byte, key string) (value []byte, ok bool) {
 			c.Skip()
 		}
 	}
-	return value, value != nil && c.bad == 0
-}
-
-// Valid checks one whole JSON text.
-func Valid(data []byte) error {
-	c := New(data)
-	c.Skip()
-	return c.End()
+	return value, value != nil && c.bad == ""
 }
 
 // Index holds where the keys of an object are, so that a lookup need not read it all. All of them stand for themselves.
@@ -273,63 +240,13 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 		start := int(at) + len(`"`)
 		end := start + len(key)
 		if end < len(data) && data[end] == '"' && string(data[start:end]) == key {
-			c := Cursor{data: data}
-			c.pos, c.bad = skipColon(data, end+len(`"`))
+			c := Cursor{data: data, pos: int(at)}
+			c.key()
 			value = c.Span()
 			return value, value != nil
 		}
 	}
 	return nil, false
-}
-
-// Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
-// whether the cursor may go on.
-func (c *Cursor) Spend(n int) bool { return c.spend(int64(n)) }
-
-func (c *Cursor) spend(n int64) bool {
-	if c.left -= n; c.left < 0 && c.bad == 0 {
-		c.bad = tooMuch
-	}
-	return c.bad == 0
-}
-
-type plainError string
-
-func (e plainError) Error() string { return string(e) }
-
-// Words returns the text, which quotes nothing, for logs.
-func (e plainError) Words() string { return string(e) }
-
-var errSyntax error = plainError("invalid JSON")
-
-// ErrTooMuch is in the errors of texts that are valid, but hold more than a caller has asked for or has memory for.
-var ErrTooMuch error = plainError("the response holds too much")
-
-// fault says why a text is no JSON. Zero means that it is.
-type fault int
-
-const (
-	noValue fault = iota + 1
-	noDigit
-	noKey
-	noColon
-	noComma
-	openString
-	badEscape
-	controlByte
-	tooDeep
-	cutOff
-	trailing
-
-	tooMuch // from here on the text is valid
-	tooMany
-)
-
-var faults = [...]string{
-	noValue: "expected a value", noDigit: "expected a digit", noKey: "expected a key",
-	noColon: "expected ':'", noComma: "expected ',' or the end", openString: "unterminated string", badEscape: "invalid escape",
-	controlByte: "control character in a string", tooDeep: "nested too deeply", cutOff: "unexpected end", trailing: "trailing data",
-	tooMuch: "its values take more memory than 16 MiB and four times its length", tooMany: "more elements than a page may have",
 }
 
 // At returns the value at a position in an array, whose number is a text.

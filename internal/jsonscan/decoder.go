@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"reflect"
@@ -16,7 +15,7 @@ func DecodeRecord(text []byte, most int, out any) error {
 	defer d.release()
 	d.Cursor, d.most = New(text), cmp.Or(most, mostElements)
 	d.root.read(d, reflect.ValueOf(out).UnsafePointer())
-	return cmp.Or(d.Err(), d.failed, d.End())
+	return d.End()
 }
 
 // mostElements bounds arrays of records of which nobody says how many elements they have at most.
@@ -32,14 +31,15 @@ func Unmarshal(data []byte, v any) error {
 	defer d.release()
 	d.Cursor = New(data)
 	d.pos = 0 // encoding/json accepts no byte order mark
-	if !d.root.left && p.Elem().IsZero() {
-		if d.root.read(d, p.UnsafePointer()) && d.End() == nil || d.bad >= tooMuch {
-			return d.Err()
+	if p.Elem().IsZero() {
+		if err := d.exactly(d.root, p.UnsafePointer()); cmp.Or(err, d.End()) == nil {
+			return nil
 		}
 		p.Elem().SetZero()
-		d.pos, d.depth, d.bad, d.values, d.members = 0, 0, 0, 0, 0
+	} else if d.Skip(); d.bad == "" {
+		d.affords(d.root)
 	}
-	if d.Skip(); d.bad == 0 && !d.affords(d.root) {
+	if d.bad == tooMuch {
 		return d.Err()
 	}
 	return json.Unmarshal(data, v) // which words other errors
@@ -66,12 +66,10 @@ type decoder struct {
 	root   *node
 	learnt []learnt // by the slot of the node
 
-	most   int   // elements of the outermost array of a record
-	row    int   // depth within the object whose id is wanted
-	id     int   // where the value of its "id" is, if it was met
-	found  []int // where the keys of an object are
-	index  Index // room for indexes
-	failed error // why a record cannot be what it is to be
+	most  int    // elements of the outermost array of a record
+	row   int    // depth within the object whose id is wanted
+	id    []byte // the text from the value of its "id" on, if it was met
+	index Index  // room for indexes
 }
 
 // learnt is what one node has learnt from earlier values, and memory for the next.
@@ -85,38 +83,31 @@ type learnt struct {
 func (d *decoder) release() {
 	for i := range d.learnt {
 		l := &d.learnt[i]
-		l.usual = max(l.usual, 0) // it may have ended inside a slice
-		if l.room = (slice{}); l.keys.spare.text != nil {
+		if l.usual, l.room = max(l.usual, 0), (slice{}); len(l.keys.known) == maxKeys { // others may come
 			l.keys = keys{}
 		}
 	}
-	*d = decoder{pool: d.pool, root: d.root, learnt: d.learnt, found: d.found}
+	*d = decoder{pool: d.pool, root: d.root, learnt: d.learnt}
 	d.pool.Put(d)
 }
 
-// exactly reads the next value into the zero value at p as encoding/json does, to which it leaves what the plan cannot read. It notes
-// where the id is.
+// exactly reads the next value into the zero value at p as encoding/json does, to which it leaves what the plan cannot read.
 func (d *decoder) exactly(n *node, p unsafe.Pointer) error {
 	start, depth := d.Mark(), d.depth
-	d.row, d.id = depth+1, 0
-	if !n.left && n.read(d, p) || d.bad != 0 {
+	d.row, d.id = depth+1, nil
+	if !n.left && n.read(d, p) || d.bad != "" {
 		return d.Err()
 	}
-	d.pos, d.depth, d.first, d.values, d.members = start, depth, false, 0, 0
-	d.scan()
+	d.pos, d.depth, d.id = start, depth, nil
 	reflect.NewAt(n.of, p).Elem().SetZero()
-	return d.give(n, p, d.Since(start))
+	return d.give(n, p)
 }
 
-// readLeft has encoding/json read the next value.
-func (n *node) readLeft(d *decoder, p unsafe.Pointer) bool {
+// give has encoding/json read the next value, if there is memory for what it makes of it.
+func (d *decoder) give(n *node, p unsafe.Pointer) error {
 	d.values, d.members = 0, 0
-	return d.give(n, p, d.Span()) == nil
-}
-
-// give gives the text that was read last to encoding/json, if there is memory for what it makes of it.
-func (d *decoder) give(n *node, p unsafe.Pointer, text []byte) error {
-	if d.bad != 0 || !d.affords(n) {
+	text := d.Span()
+	if d.bad != "" || !d.affords(n) {
 		return d.Err()
 	}
 	v := reflect.NewAt(n.of, p).Interface()
@@ -126,42 +117,9 @@ func (d *decoder) give(n *node, p unsafe.Pointer, text []byte) error {
 	return json.Unmarshal(text, v) // which words the error
 }
 
-// scan reads over a value. Of an object, it notes where the keys are, and where its id is, and reports whether all keys stand for themselves.
-func (d *decoder) scan() (plain bool) {
-	d.found, d.id, plain = d.found[:0], 0, true
-	if !d.Is('{') {
-		d.Skip()
-		return false
-	}
-	d.members += emptyMap
-	for d.open('{'); d.next('}'); d.Skip() {
-		at := d.pos
-		name, ok := d.key()
-		if !ok {
-			return false
-		}
-		if string(name) == "id" {
-			d.id = d.pos
-		}
-		plain = plain && bytes.HasPrefix(d.data[at+1:], name) && d.data[at+1+len(name)] == '"'
-		d.found = append(d.found, at)
-		d.members++
-	}
-	return plain
-}
-
-// name returns the string under "id" of the object that was read last, whatever its type makes of it.
-func (d *decoder) name() string {
-	if d.id == 0 {
-		return ""
-	}
-	id := Cursor{data: d.data[d.id:]}
-	return d.keep(id.Text())
-}
-
 // affords reports whether there is memory for what encoding/json makes of the values that were read over.
 func (d *decoder) affords(n *node) bool {
-	return d.spend(int64(n.value)*int64(1+d.values) + int64(n.entry)*int64(d.members))
+	return d.Spend(int64(n.value)*int64(1+d.values) + int64(n.entry)*int64(d.members))
 }
 
 // cost is what encoding/json makes of a text at most, in bytes.

@@ -28,7 +28,7 @@ func FieldsOf(t reflect.Type) (all []Field, plain bool) {
 	c.collect(t, nil, 0)
 	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
 	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
-		c.plain = c.plain && !slices.ContainsFunc(all[:i], func(other Field) bool { return strings.EqualFold(f.Name, other.Name) })
+		c.plain = c.plain && Find(all[:i], f.Name) < 0
 	}
 	return all, c.plain
 }
@@ -119,13 +119,12 @@ func (c *collector) add(f Field) {
 	}
 }
 
-// tag reads a field's tag.
+var known = []string{"", "omitempty", "omitzero", "omitempty,omitzero", "omitzero,omitempty"}
+
+// tag reads a field's tag. Versions differ in what options they know, and in the characters that they take.
 func (c *collector) tag(tag string) (name, options string) {
 	name, options, _ = strings.Cut(tag, ",")
-	for option := range strings.SplitSeq(options, ",") {
-		c.plain = c.plain && slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions differ in what else they know
-	}
-	c.plain = c.plain && onlyHas(name, "_- .:/()#%&+") // and in the characters that they take
+	c.plain = c.plain && slices.Contains(known, options) && onlyHas(name, "_- .:/()#%&+")
 	if !onlyHas(name, "!#$%&()*+-./:;<=>?@[]^_{|}~ ") {
 		name = ""
 	}

@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"cmp"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -28,13 +27,13 @@ func NewRecordDecoder[T any]() Decoder[T] {
 // Decode reads the next value.
 func (d Decoder[T]) Decode(c *Cursor, out *T) error {
 	*out = *new(T)
-	d.of.Cursor, d.of.most, d.of.failed = *c, mostElements, nil
+	d.of.Cursor, d.of.most = *c, mostElements
 	defer func() { *c = d.of.Cursor }()
 	if !d.lenient {
 		return d.of.exactly(d.of.root, unsafe.Pointer(out))
 	}
 	d.of.root.read(d.of, unsafe.Pointer(out))
-	return cmp.Or(d.of.Err(), d.of.failed)
+	return d.of.Err()
 }
 
 // Release gives the decoder back.

@@ -47,12 +47,14 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 			if k = keys.learn(&d.Cursor, o); k == nil {
 				return false
 			}
-			last.next = k
+			if k.known {
+				last.next = k
+			}
 		}
 		d.pos += len(k.text)
 		last = k
 		if k.id && d.depth == d.row {
-			d.id = d.pos
+			d.id = data[d.pos:]
 		}
 		target := unsafe.Add(p, k.offset)
 		switch {
@@ -64,7 +66,7 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 			return false
 		}
 	}
-	return d.bad == 0
+	return d.bad == ""
 }
 
 // keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
@@ -72,11 +74,11 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 type keys struct {
 	known map[string]*key // by their texts
 	brace key             // stands for the opening brace
-	spare key             // one of those that are too many or too long to be known
 }
 
 type key struct {
 	text   []byte // with its quotes, to the colon
+	known  bool   // others are too many, or too long
 	id     bool   // its name is "id"
 	next   *key   // that came after it the last time
 	offset uintptr
@@ -95,20 +97,19 @@ func (k *keys) learn(c *Cursor, of *object) *key {
 	}
 	text := c.data[start:c.pos]
 	c.pos = start
-	found := k.known[string(text)]
-	if found != nil {
+	if found := k.known[string(text)]; found != nil {
 		return found
 	}
-	if found = &k.spare; len(k.known) < maxKeys && len(text) <= maxShared {
-		found = new(key)
+	found := &key{text: text, id: string(name) == "id", known: len(k.known) < maxKeys && len(text) <= maxShared}
+	if i := Find(of.fields, string(name)); i >= 0 && (!of.exact || of.fields[i].Name == string(name)) {
+		found.offset, found.node = of.fields[i].offset, of.nodes[i]
+	}
+	if found.known {
 		if k.known == nil {
 			k.known = make(map[string]*key)
 		}
+		found.text = bytes.Clone(text)
 		k.known[string(text)] = found
-	}
-	*found = key{text: append(found.text[:0], text...), id: string(name) == "id"}
-	if i := Find(of.fields, string(name)); i >= 0 && (!of.exact || of.fields[i].Name == string(name)) {
-		found.offset, found.node = of.fields[i].offset, of.nodes[i]
 	}
 	return found
 }
@@ -149,7 +150,7 @@ func (b *builder) pointer(n *node, key planKey) reader {
 		if d.Null() {
 			return true
 		}
-		if !d.Spend(size) {
+		if !d.Spend(int64(size)) {
 			return false
 		}
 		room := &d.learnt[n.slot].room
@@ -187,9 +188,9 @@ func (b *builder) slice(n *node, key planKey) reader {
 		*out, l.room, l.usual = l.room, slice{}, within // an element may hold such a slice, too
 		for d.open('['); d.next(']'); {
 			if out.len == most {
-				d.bad = tooMany
+				d.fail(tooMany)
 			}
-			if !d.Spend(size) {
+			if !d.Spend(int64(size)) {
 				return false
 			}
 			if out.len == out.cap {
@@ -209,7 +210,7 @@ func (b *builder) slice(n *node, key planKey) reader {
 		if out.cap = out.len; out.len == 0 {
 			out.data = none
 		}
-		return d.bad == 0
+		return d.bad == ""
 	}
 }
 

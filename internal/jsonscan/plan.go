@@ -56,7 +56,8 @@ func (b *builder) node(key planKey) *node {
 	n.value = n.largest(make(map[reflect.Type]bool), t, false)
 	b.nodes[key] = n
 	if n.read = b.reader(n, key); n.read == nil {
-		n.left, n.self, n.read = true, t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !streams(t), n.readLeft
+		n.left, n.self = true, t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !streams(t)
+		n.read = func(d *decoder, p unsafe.Pointer) bool { return d.give(n, p) == nil }
 	}
 	if key.lenient && t.Kind() != reflect.Struct && t != textType {
 		n.read = leniently(t, n.read)
@@ -64,22 +65,17 @@ func (b *builder) node(key planKey) *node {
 	return n
 }
 
-// leniently makes a reader that reads zero where a value does not fit.
+// leniently makes a reader that reads zero where a value does not fit, whatever a duplicate has left.
 func leniently(t reflect.Type, read reader) reader {
 	return func(d *decoder, p unsafe.Pointer) bool {
-		start, depth, null := d.Mark(), d.depth, d.Is('n')
-		for range 2 { // the second time without what a duplicate has left
-			switch {
-			case !null && read(d, p):
-				return true
-			case d.bad != 0 || d.failed != nil:
-				return false
-			}
+		start, depth := d.Mark(), d.depth
+		reflect.NewAt(t, p).Elem().SetZero()
+		if !read(d, p) && d.bad == "" {
 			reflect.NewAt(t, p).Elem().SetZero()
-			d.pos, d.depth, d.first = start, depth, false
+			d.pos, d.depth = start, depth
+			d.Skip()
 		}
-		d.Skip()
-		return d.bad == 0
+		return d.bad == ""
 	}
 }
 
@@ -92,11 +88,15 @@ var (
 // reader chooses how values of a type are read. It is nil for a type that is left to encoding/json.
 func (b *builder) reader(n *node, key planKey) reader {
 	kind, lenient := key.of.Kind(), key.lenient
+	exact, isRow := reflect.TypeAssert[row](reflect.New(key.of))
 	switch {
 	case key.of == textType:
 		return readText
-	case lenient && isExact(key.of):
-		return b.exact(key.of)
+	case lenient && isRow:
+		inner := b.node(planKey{exact.of(), false})
+		return func(d *decoder, p unsafe.Pointer) bool {
+			return reflect.NewAt(key.of, p).Interface().(row).read(d, inner) //nolint:forcetypeassert // it was asked
+		}
 	case lenient && key.of == timeType:
 		return readUTC
 	case key.of == timeType:
@@ -130,7 +130,7 @@ func readString(d *decoder, p unsafe.Pointer) bool {
 		return d.Null()
 	}
 	*(*string)(p) = d.String()
-	return d.bad == 0
+	return d.bad == ""
 }
 
 func readBool(d *decoder, p unsafe.Pointer) bool {
@@ -138,7 +138,7 @@ func readBool(d *decoder, p unsafe.Pointer) bool {
 		return d.Null()
 	}
 	*(*bool)(p) = d.Bool()
-	return d.bad == 0
+	return d.bad == ""
 }
 
 func readInt[V int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](d *decoder, p unsafe.Pointer) bool {
@@ -159,11 +159,10 @@ func readFloat[V float32 | float64](d *decoder, p unsafe.Pointer) bool {
 		d.pos, *(*V)(p) = end, V(float64(n)/powers[scale])
 		return true
 	}
-	if d.pos == len(d.data) || d.data[d.pos] != '-' && !isDigit(d.data[d.pos]) {
+	if b := d.peek(); b != '-' && !isDigit(b) {
 		return d.Null()
 	}
-	span := d.Span()
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(span), len(span)), bits)
+	v, err := strconv.ParseFloat(string(d.Span()), bits)
 	*(*V)(p) = V(v)
 	return err == nil
 }
@@ -172,7 +171,7 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 
 func readText(d *decoder, p unsafe.Pointer) bool {
 	*(*[]byte)(p) = d.Copy(d.Span())
-	return d.bad == 0
+	return d.bad == ""
 }
 
 func readTime(d *decoder, p unsafe.Pointer) bool {
@@ -183,7 +182,7 @@ func readTime(d *decoder, p unsafe.Pointer) bool {
 // readUTC reads what is no time as zero.
 func readUTC(d *decoder, p unsafe.Pointer) bool {
 	*(*time.Time)(p), _ = Time(d.Text())
-	return d.bad == 0
+	return d.bad == ""
 }
 
 // Time reads an ISO 8601 timestamp as UTC; anything else reads as the zero time.

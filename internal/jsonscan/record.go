@@ -10,8 +10,7 @@ import (
 )
 
 // Text is the JSON text of a value. In a struct that is read as a record, an unexported Text is that of the struct itself. With an
-// [ID] as well, the record must be an object, and its fields are read later: it gets only its text, the string under "id", and an
-// [Index], if it has one.
+// [ID] and an [Index] as well, the record must be an object, and its fields are read later.
 type Text []byte
 
 // Source is the text of the struct itself, as an unexported [Text] is, in a struct that can be compared.
@@ -30,11 +29,44 @@ type Exact[T any] struct {
 	sum uint64 // of the text, if there is no id
 }
 
-func (*Exact[T]) isExact() bool { return true }
+// row is an [Exact].
+type row interface {
+	of() reflect.Type
+	read(d *decoder, n *node) bool
+}
 
-func isExact(t reflect.Type) bool {
-	e, ok := reflect.TypeAssert[interface{ isExact() bool }](reflect.New(t))
-	return ok && e.isExact()
+func (e *Exact[T]) of() reflect.Type { return reflect.TypeFor[T]() }
+
+func (e *Exact[T]) read(d *decoder, n *node) bool {
+	if !d.Is('{') {
+		d.fail(noObject)
+		return false
+	}
+	start := d.Mark()
+	*e = Exact[T]{} // of duplicates
+	err := d.exactly(n, unsafe.Pointer(&e.Value))
+	if d.bad != "" {
+		return false
+	}
+	text := d.Since(start)
+	if err != nil {
+		*e = Exact[T]{Unfit: &Misfit{bytes.Clone(text), err}}
+	}
+	if d.id == nil {
+		d.id, _ = Lookup(text, "id")
+	}
+	if e.ID = d.string(d.id); e.ID == "" {
+		e.sum = maphash.Bytes(sums, text)
+	}
+	return true
+}
+
+var sums = maphash.MakeSeed()
+
+// string makes a string of the JSON text of one; anything else reads as "".
+func (d *decoder) string(text []byte) string {
+	c := Cursor{data: text}
+	return d.keep(c.Text())
 }
 
 var (
@@ -48,8 +80,6 @@ type Misfit struct {
 	Text Text
 	Err  error // of encoding/json; it may quote the object
 }
-
-var errNoObject error = plainError("a row is not an object")
 
 // own locates the fields of a record that are not exported, for what the struct itself was read from.
 type own map[reflect.Type]uintptr
@@ -71,21 +101,25 @@ func (o own) find(t reflect.Type, offset uintptr) own {
 func (b *builder) record(n *node, key planKey) reader {
 	kept, read := make(own).find(key.of, 0), b.object(n, key)
 	fields, _ := FieldsOf(key.of)
-	_, byID := kept[idType]
+	id, hasID := kept[idType]
+	index, indexed := kept[indexType]
 	text, asText := kept[textType]
 	source, asSource := kept[sourceType]
 	return func(d *decoder, p unsafe.Pointer) bool {
 		start := d.Mark()
 		reflect.NewAt(key.of, p).Elem().SetZero() // of duplicates
 		switch {
-		case byID:
-			d.indexed(kept, p)
+		case hasID && indexed:
+			if x := d.indexed(); d.bad == "" {
+				of, _ := x.Lookup(d.Since(start), "id")
+				*(*string)(unsafe.Add(p, id)), *(*Index)(unsafe.Add(p, index)) = d.string(of), x
+			}
 		case len(fields) == 0 || !d.Is('{'):
 			d.Skip()
 		default:
 			read(d, p)
 		}
-		if d.bad != 0 || d.failed != nil {
+		if d.bad != "" {
 			return false
 		}
 		if asText {
@@ -98,58 +132,30 @@ func (b *builder) record(n *node, key planKey) reader {
 	}
 }
 
-// indexed reads over an object that is kept as text, and notes its id and where its keys are.
-func (d *decoder) indexed(kept own, p unsafe.Pointer) {
+// indexed reads over an object, and returns where its keys are, unless one does not stand for itself.
+func (d *decoder) indexed() Index {
 	if !d.Is('{') {
-		d.failed = errNoObject
-		return
+		d.fail(noObject)
+		return nil
 	}
-	start := d.Mark()
-	plain := d.scan()
-	if d.bad != 0 {
-		return
+	start, plain := d.pos, uint64(len(d.data)) <= math.MaxUint32
+	if cap(d.index)-len(d.index) < usualKeys {
+		d.index = make(Index, 0, min(chunkSize/4, usualKeys+(len(d.data)-start)/usualMember))
 	}
-	*(*string)(unsafe.Add(p, kept[idType])) = d.name()
-	at, wanted := kept[indexType]
-	if n := len(d.found); wanted && plain && uint64(len(d.data)) <= math.MaxUint32 {
-		if cap(d.index)-len(d.index) < n { // as many as the rest of the text is likely to need
-			rest := (len(d.data) - d.pos) / (d.pos - start + 1)
-			d.index = make(Index, 0, max(n, min(chunkSize/4, n*(1+rest))))
-		}
-		for _, key := range d.found {
-			d.index = append(d.index, uint32(key-start)) //nolint:gosec // G115: it was checked
-		}
-		*(*Index)(unsafe.Add(p, at)) = slices.Clip(d.index[len(d.index)-n:])
+	first := len(d.index)
+	for d.open('{'); d.next('}'); d.Skip() {
+		at := d.pos
+		name, ok := d.key()
+		plain = plain && ok && bytes.HasPrefix(d.data[at+1:], name) && d.data[at+1+len(name)] == '"'
+		d.index = append(d.index, uint32(at-start)) //nolint:gosec // G115: it was checked
 	}
+	if !plain {
+		return nil
+	}
+	return slices.Clip(d.index[first:])
 }
 
-var sums = maphash.MakeSeed()
-
-// exact plans an [Exact].
-func (b *builder) exact(t reflect.Type) reader {
-	value, _ := t.FieldByName("Value")
-	sum, _ := t.FieldByName("sum")
-	unfit, _ := t.FieldByName("Unfit")
-	inner := b.node(planKey{value.Type, false})
-	return func(d *decoder, p unsafe.Pointer) bool {
-		if !d.Is('{') {
-			d.failed = errNoObject
-			return false
-		}
-		reflect.NewAt(t, p).Elem().SetZero() // of duplicates
-		start, at := d.Mark(), unsafe.Add(p, value.Offset)
-		err := d.exactly(inner, at)
-		if d.bad != 0 {
-			return false
-		}
-		id := d.name()
-		if *(*string)(p) = id; id == "" {
-			*(*uint64)(unsafe.Add(p, sum.Offset)) = maphash.Bytes(sums, d.Since(start))
-		}
-		if err != nil {
-			reflect.NewAt(value.Type, at).Elem().SetZero()
-			*(**Misfit)(unsafe.Add(p, unfit.Offset)) = &Misfit{bytes.Clone(d.Since(start)), err}
-		}
-		return true
-	}
-}
+const (
+	usualKeys   = 32 // of an object
+	usualMember = 32 // bytes
+)

@@ -80,7 +80,7 @@ func TestRecordsThatCanBeCompared(t *testing.T) {
 }
 
 func TestRecordsTakeTheLastDuplicateOfTheExactName(t *testing.T) {
-	got := read[record](t, `{"ID":"no","id":"first","Count":9,"count":1,"inner":{"name":"a","n":1},"parts":[{"n":1},{"n":2}],"maybe":1,"names":["a","b"],"id":"last","count":2,"inner":{"n":2},"parts":[{"n":3}],"maybe":null,"names":7}`)
+	got := read[record](t, `{"ID":"no","id":"first","Count":9,"count":1,"NAMES":["x"],"Inner":{"n":1},"inner":{"name":"a","n":1,"N":2},"parts":[{"n":1},{"n":2}],"maybe":1,"names":["a","b"],"id":"last","count":2,"inner":{"n":2},"parts":[{"n":3}],"maybe":null,"names":7}`)
 	got.hidden = note{}
 	require.Equal(t, record{ID: "last", Count: 2, Inner: part{N: 2}, Parts: []part{{N: 3}}}, got)
 	require.Zero(t, read[record](t, `{"count":1,"count":"x"}`).Count)
@@ -147,12 +147,6 @@ func TestRecordsTakeNullAsZero(t *testing.T) {
 	}
 }
 
-// In records a key goes to the field of exactly that name.
-func TestKeysOfRecordsMatchExactly(t *testing.T) {
-	got := read[record](t, `{"id":"a","ID":"b","count":1,"Count":2,"NAMES":["x"],"Inner":{"n":1},"inner":{"N":2}}`)
-	require.Equal(t, record{ID: "a", Count: 1, hidden: got.hidden}, got)
-}
-
 // A page holds rows of the caller's own type, which are as strict as encoding/json.
 func TestRowsOfAPage(t *testing.T) {
 	type own struct {
@@ -215,16 +209,6 @@ func TestTextsOfRecordsAreKeptWhereverTheFieldIs(t *testing.T) {
 	all := read[[]holder](t, "["+text+" , {}]")
 	require.Equal(t, holder{Kept: Kept{Text(`{}`)}, also: `{}`}, all[1])
 	require.Equal(t, Text(text), all[0].text)
-}
-
-// A row may have no room for an index.
-func TestRowsWithoutAnIndex(t *testing.T) {
-	type row struct {
-		text Text
-		id   ID
-	}
-	got := read[[]row](t, `[{"id":"a"},{"n":{"id":"c"},"i\u0064":"b"},{}]`)
-	require.Equal(t, []row{{Text(`{"id":"a"}`), "a"}, {Text(`{"n":{"id":"c"},"i\u0064":"b"}`), "b"}, {text: Text(`{}`)}}, got)
 }
 
 // Every row of a page has its own text, id and index, whatever the rows before it were like.

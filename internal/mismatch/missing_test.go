@@ -1,7 +1,6 @@
 package mismatch
 
 import (
-	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -106,6 +105,11 @@ func TestMissing(t *testing.T) {
 	}
 	require.EqualError(t, Missing([]byte(`[{"power":1},{}]`), reflect.TypeFor[[]*engine]()), `"1.power" is not there: 1 is an object without plain keys`)
 	require.Error(t, Missing([]byte(`{"power":`), reflect.TypeFor[engine]()))
+	type alike struct {
+		A int `json:"id"`
+		B int `json:"Id"`
+	}
+	require.ErrorContains(t, Missing([]byte(`{"ID":1}`), reflect.TypeFor[alike]()), `"Id" is not there`, "one key fills one field")
 	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[tuned]()))
 	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[*tuned]()))
 	require.NoError(t, Missing([]byte(`[null,{"power":1}]`), reflect.TypeFor[[]*engine]()), "a pointer may mean null")
@@ -128,58 +132,6 @@ func TestMissingOfAnEmbeddedStructWithAName(t *testing.T) {
 		`"engine" is not there: the value is an object with wheel`, "encoding/json fills it")
 	require.EqualError(t, Missing([]byte(`{"size":1,"engine":{"power":1}}`), reflect.TypeFor[outer]()), `"wheel" is not there: the value is an object with size, engine`)
 	require.EqualError(t, Missing([]byte(`{"wheel":{},"engine":{"power":1}}`), reflect.TypeFor[outer]()), `"wheel.size" is not there: wheel is an object without plain keys`)
-}
-
-type (
-	spare struct {
-		N int `json:"x"`
-	}
-	second struct {
-		N int `json:"z"`
-	}
-	// Texts is embedded, and no struct.
-	Texts []string
-)
-
-// Which fields are promoted, and which of one name counts, is as in encoding/json, and not as in Go.
-func TestMissing_FieldsAsEncodingJSONSeesThem(t *testing.T) {
-	type shadowed struct {
-		spare
-
-		N int `json:"y"`
-	}
-	type beside struct {
-		spare
-		second
-	}
-	number := reflect.TypeFor[int]()
-	repeated := reflect.StructOf([]reflect.StructField{
-		{Name: "A", Type: number, Tag: `json:"x"`}, {Name: "B", Type: number, Tag: `json:"x"`}, {Name: "C", Type: number},
-	})
-	unusual := reflect.StructOf([]reflect.StructField{{Name: "A", Type: number, Tag: `json:"it's"`}})
-	type alike struct {
-		A int `json:"id"`
-		B int `json:"Id"`
-	}
-	type kinds struct {
-		Texts
-		fmt.Stringer
-	}
-	for _, c := range []struct {
-		of             reflect.Type
-		text, complete string
-	}{
-		{reflect.TypeFor[shadowed](), `{"y":1}`, `{"y":1,"x":2}`},
-		{reflect.TypeFor[beside](), `{"x":1}`, `{"x":1,"z":2}`},
-		{repeated, `{"x":1}`, `{"C":1}`},
-		{unusual, `{"it's":1}`, `{"A":1}`},
-		{reflect.TypeFor[alike](), `{"ID":1}`, `{"ID":1,"Id":2}`}, // one key fills one field
-		{reflect.TypeFor[kinds](), `{"Stringer":null}`, `{"Texts":[],"Stringer":null}`},
-		{reflect.TypeFor[kinds](), `{"Texts":[]}`, `{"Texts":[],"Stringer":null}`},
-	} {
-		require.Error(t, Missing([]byte(c.text), c.of), c.text)
-		require.NoError(t, Missing([]byte(c.complete), c.of), c.complete)
-	}
 }
 
 // Wheel is embedded.

@@ -1,0 +1,285 @@
+package jsonscan
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// fault says why a text is no JSON, or no more of it is read. Empty means that nothing is wrong.
+type fault string
+
+const (
+	noValue     fault = "expected a value"
+	noDigit     fault = "expected a digit"
+	noKey       fault = "expected a key"
+	noColon     fault = "expected ':'"
+	noComma     fault = "expected ',' or the end"
+	openString  fault = "unterminated string"
+	badEscape   fault = "invalid escape"
+	controlByte fault = "control character in a string"
+	tooDeep     fault = "nested too deeply"
+	cutOff      fault = "unexpected end"
+	trailing    fault = "trailing data"
+
+	// The text is valid.
+	tooMuch  fault = "its values take more memory than 16 MiB and four times its length"
+	tooMany  fault = "more elements than a page may have"
+	noObject fault = "a row is not an object"
+)
+
+// fail notes what is wrong at the place of the cursor. What was wrong first stays. There is no text after it.
+func (c *Cursor) fail(why fault) {
+	if c.bad == "" {
+		c.bad, c.data = why, c.data[:c.pos]
+	}
+}
+
+// peek moves over white space and returns the byte there, or zero at the end.
+func (c *Cursor) peek() byte {
+	if c.pos < len(c.data) && c.data[c.pos] > ' ' {
+		return c.data[c.pos]
+	}
+	return c.peekFar()
+}
+
+func (c *Cursor) peekFar() byte {
+	for ; c.pos < len(c.data); c.pos++ {
+		if b := c.data[c.pos]; b != ' ' && b != '\n' && b != '\r' && b != '\t' {
+			return b
+		}
+	}
+	return 0
+}
+
+// open enters a container, or skips a value that is none.
+func (c *Cursor) open(b byte) bool {
+	if c.peek() != b {
+		c.Skip()
+		return false
+	}
+	if c.depth++; c.depth > maxDepth {
+		c.fail(tooDeep)
+		return false
+	}
+	c.pos++
+	return true
+}
+
+// next moves after the separator before a member or element, or leaves the container at its closing byte.
+func (c *Cursor) next(closing byte) (more bool) {
+	if i := c.pos + 1; i < len(c.data) && c.data[c.pos] == ',' && c.data[i] > ' ' && !c.opened() { // as mostly
+		c.pos = i
+		return true
+	}
+	first := c.pos > 0 && c.opened()
+	switch b := c.peek(); {
+	case c.pos == len(c.data):
+		c.fail(cutOff)
+	case b == closing:
+		c.pos++
+		c.depth--
+	case first:
+		return true
+	case b == ',':
+		c.pos++
+		c.peek()
+		return true
+	default:
+		c.fail(noComma)
+	}
+	return false
+}
+
+// opened reports whether what was read last is '{' or '[', 32 below in ASCII: no value ends so.
+func (c *Cursor) opened() bool { return c.data[c.pos-1]|' ' == '{' }
+
+// key reads a key and its colon.
+func (c *Cursor) key() (name []byte, ok bool) {
+	if c.peek() != '"' {
+		c.fail(noKey)
+		return nil, false
+	}
+	if name = c.Text(); c.peek() != ':' {
+		c.fail(noColon)
+		return nil, false
+	}
+	c.pos++
+	return name, true
+}
+
+// Skip reads over the next value.
+func (c *Cursor) Skip() {
+	n := 0
+	switch b := c.peek(); b {
+	case '"':
+		if i := skipPlain(c.data, c.pos+1); i < len(c.data) && c.data[i] == '"' { // as mostly
+			c.pos = i + 1
+			return
+		}
+		c.text(nil, false)
+	case '{':
+		c.open('{')
+		for _, more := c.Member(); more; _, more = c.Member() {
+			c.Skip()
+			n++
+		}
+		c.values, c.members = c.values+n+1, c.members+n+emptyMap
+	case '[':
+		for c.open('['); c.next(']'); c.Skip() {
+			n++
+		}
+		c.values += n + 1
+	case 'n':
+		c.word("null")
+	case 't':
+		c.word("true")
+	case 'f':
+		c.word("false")
+	default:
+		c.number()
+	}
+}
+
+func (c *Cursor) word(word string) {
+	if end := c.pos + len(word); end > len(c.data) || string(c.data[c.pos:end]) != word {
+		c.fail(noValue)
+		return
+	}
+	c.pos += len(word)
+}
+
+func (c *Cursor) number() {
+	if !c.has('-') && (c.pos == len(c.data) || !isDigit(c.data[c.pos])) {
+		c.fail(noValue)
+		return
+	}
+	if !c.has('0') {
+		c.digits()
+	}
+	if c.has('.') {
+		c.digits()
+	}
+	if c.has('e') || c.has('E') {
+		_ = c.has('+') || c.has('-')
+		c.digits()
+	}
+}
+
+// has moves over a byte, if it is the next.
+func (c *Cursor) has(b byte) bool {
+	if c.pos < len(c.data) && c.data[c.pos] == b {
+		c.pos++
+		return true
+	}
+	return false
+}
+
+func (c *Cursor) digits() {
+	i := c.pos
+	for i < len(c.data) && isDigit(c.data[i]) {
+		i++
+	}
+	if i == c.pos {
+		c.fail(noDigit)
+	}
+	c.pos = i
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// text reads over a string. If it is to be kept, it is appended: without escapes, and with what is no UTF-8 replaced.
+func (c *Cursor) text(out []byte, keep bool) []byte {
+	data := c.data
+	for i := c.pos + 1; ; {
+		start := i
+		if i = skipPlain(data, i); keep {
+			out = append(out, data[start:i]...)
+		}
+		r, n, why := rune(0), 0, openString
+		switch rest := data[i:]; {
+		case len(rest) == 0:
+		case rest[0] == '"':
+			c.pos = i + 1
+			return out
+		case rest[0] == '\\' && len(rest) > 1 && unescaped[rest[1]] != 0:
+			r, n = rune(unescaped[rest[1]]), 2
+		case rest[0] == '\\':
+			r, n = unescape(rest)
+			why = badEscape
+		case rest[0] < ' ':
+			why = controlByte
+		default:
+			r, n = utf8.DecodeRune(rest)
+		}
+		if n == 0 {
+			c.pos = i
+			c.fail(why)
+			return nil
+		}
+		if i += n; keep {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+}
+
+// unescape reads a \uXXXX, or a pair of them for one rune. A lone surrogate reads as U+FFFD, and a wrong escape has no length.
+func unescape(b []byte) (r rune, length int) {
+	if r = hex4(b); r < 0 {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if r = utf16.DecodeRune(r, hex4(b[6:])); r != utf8.RuneError {
+		return r, 12
+	}
+	return r, 6
+}
+
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// hex4 reads \uXXXX. Anything else is negative.
+func hex4(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// skipPlain moves over text to the first quote, backslash, control character or byte that is not ASCII. It looks at sixteen bytes at
+// a time: most strings end within, so that the processor can foresee how often it goes round.
+func skipPlain(data []byte, i int) int {
+	for ; i <= len(data)-16; i += 16 {
+		found, next := specials(binary.LittleEndian.Uint64(data[i:])), specials(binary.LittleEndian.Uint64(data[i+8:]))
+		if found|next == 0 {
+			continue
+		}
+		if found == 0 {
+			i += 8
+			found = next
+		}
+		return i + bits.TrailingZeros64(found)/8
+	}
+	for i < len(data) && specials(uint64(data[i])|' '*(lowBits-1)) == 0 {
+		i++
+	}
+	return i
+}
+
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x80 * lowBits
+)
+
+// specials sets the high bit of each byte of a word that skipPlain looks for. Bytes above the first one may be marked falsely.
+func specials(word uint64) uint64 {
+	low, slash := word^2*lowBits, word^'\\'*lowBits // 2 turns a quote into a space, and what is below a space stays there
+	return (word | (low - ('"'-1)*lowBits) | (slash - lowBits)) & highBits
+}
