@@ -53,7 +53,7 @@ func (w cutConn) Write(data []byte) (int, error) {
 // cutting is a store that has a connection, which is cut at a message after this.
 func (p *server) cutting(t *testing.T, workspace string, c *cutter) *Store {
 	t.Helper()
-	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=2"))
+	config, err := pgxpool.ParseConfig(p.DSN("&pool_max_conns=2"))
 	require.NoError(t, err)
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -212,10 +212,9 @@ func TestCut_Checkpoint(t *testing.T) {
 func TestStandby(t *testing.T) {
 	server := startPostgres(t)
 	server.prepare(t, "serializable", "read%20committed")
-	require.NoError(t, server.cmd.Process.Signal(os.Interrupt))
-	<-server.exited
-	require.NoError(t, os.WriteFile(filepath.Join(server.data(), "standby.signal"), nil, 0o600))
-	require.NoError(t, server.start())
+	require.NoError(t, server.Signal(os.Interrupt))
+	require.NoError(t, os.WriteFile(filepath.Join(server.Data(), "standby.signal"), nil, 0o600))
+	require.NoError(t, server.Start(t.Context()))
 	var stores []*Store
 	for _, isolation := range []string{"serializable", "read%20committed"} {
 		store, err := New(server.pool(t, "&default_transaction_isolation="+isolation), Config{Workspace: isolation})
@@ -257,8 +256,8 @@ func TestDurable(t *testing.T) {
 			}
 		}
 		save(round)
-		server.kill()
-		require.NoError(t, server.start())
+		server.Kill()
+		require.NoError(t, server.Start(t.Context()))
 		store = server.store(t, "acme")
 		switch round {
 		case 0:

@@ -126,7 +126,7 @@ func TestFleetIsKilled(t *testing.T) {
 	database.prepare(t, "acme")
 	pause := 300 * time.Millisecond
 	j := job{
-		DSN: database.dsn(""), Workspace: "acme", BaseURL: api.URL + "/api/v1", Token: sb.Token(),
+		DSN: database.DSN(""), Workspace: "acme", BaseURL: api.URL + "/api/v1", Token: sb.Token(),
 		Until: time.Now().Add(time.Duration(*killsFlag) * pause), Verdicts: filepath.Join(t.TempDir(), "verdicts"),
 	}
 	workers := make([]*exec.Cmd, 4)
@@ -137,8 +137,8 @@ func TestFleetIsKilled(t *testing.T) {
 	for kill := range *killsFlag {
 		time.Sleep(pause)
 		if kill%10 == 5 {
-			database.kill()
-			require.NoError(t, database.start())
+			database.Kill()
+			require.NoError(t, database.Start(t.Context()))
 		}
 		i := kill % len(workers)
 		require.NoError(t, workers[i].Process.Kill())

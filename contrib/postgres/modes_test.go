@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestModes(t *testing.T) {
 // bouncer starts PgBouncer in front of the server.
 func (p *server) bouncer(t *testing.T, mode string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(p.dir, "bouncer") //nolint:usetesting // within the directory that its account may enter
+	dir, err := os.MkdirTemp(p.Dir, "bouncer") //nolint:usetesting // within the directory that its account may enter
 	require.NoError(t, err)
 	config := filepath.Join(dir, "bouncer.ini")
 	text := fmt.Sprintf(`[databases]
@@ -48,17 +47,16 @@ pool_mode = %s
 default_pool_size = 3
 server_round_robin = 1
 logfile = %s
-`, p.dir, dir, mode, filepath.Join(dir, "log"))
+`, p.Dir, dir, mode, filepath.Join(dir, "log"))
 	require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		program = "/usr/sbin/pgbouncer"
 	}
-	cmd := exec.Command(program, "-q", config)
-	if p.account != nil {
-		require.NoError(t, os.Chown(dir, int(p.account.Uid), int(p.account.Gid)))
+	cmd := p.Command(program, "-q", config)
+	if p.Account != nil {
+		require.NoError(t, os.Chown(dir, int(p.Account.Uid), int(p.Account.Gid)))
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.account}
 	require.NoError(t, cmd.Start(), "this test needs PgBouncer (Debian: apt-get install pgbouncer)")
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	return dir

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,19 +14,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/tests/pgserver"
 	"example.com/prospectkit/journal"
 )
 
 // standby is a copy of a server as it is now. It shows an hour late what the primary does from now on.
 func (p *server) standby(t *testing.T) *server {
 	t.Helper()
-	s, err := newServer()
+	copied, err := pgserver.New(append(hard, "recovery_min_apply_delay=1h", "default_transaction_isolation=read committed")...)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(s.dir) })
-	require.NoError(t, s.run("pg_basebackup", "-h", p.dir, "-U", "fleet", "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))
-	s.more = []string{"recovery_min_apply_delay=1h", "default_transaction_isolation=read committed"}
-	require.NoError(t, s.start())
+	s := &server{copied}
 	t.Cleanup(s.remove)
+	require.NoError(t, s.Run("pg_basebackup", "-h", p.Dir, "-U", "fleet", "-D", s.Data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))
+	require.NoError(t, s.Start(t.Context()))
 	return s
 }
 
@@ -88,7 +87,7 @@ func TestStandby_ListOfHosts(t *testing.T) {
 	late := primary.standby(t)
 	require.NoError(t, primary.store(t, "acme").SaveCheckpoint(t.Context(), primary.pool(t, ""), "job", "x"))
 	for attrs, refuses := range map[string]bool{"any": true, "prefer-standby": true, "primary": false, "read-write": false} {
-		pool, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://fleet@/postgres?host=%s,%s&target_session_attrs=%s", url.QueryEscape(late.dir), url.QueryEscape(primary.dir), attrs))
+		pool, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://fleet@/postgres?host=%s,%s&target_session_attrs=%s", url.QueryEscape(late.Dir), url.QueryEscape(primary.Dir), attrs))
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)
 		store, err := New(pool, Config{Workspace: "acme"})

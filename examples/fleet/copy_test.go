@@ -34,9 +34,9 @@ func TestCopySQL(t *testing.T) {
 	sql := copySQL(t)
 	d, err := startDatabase(t.Context())
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.remove()) })
+	t.Cleanup(func() { require.NoError(t, d.Remove()) })
 	run := func(change string, rows ...[2]string) (changed int64) {
-		conn, err := pgx.Connect(t.Context(), d.dsn()) // temporary tables end with it
+		conn, err := pgx.Connect(t.Context(), d.DSN("")) // temporary tables end with it
 		require.NoError(t, err)
 		defer conn.Close(t.Context())
 		require.NoError(t, pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {

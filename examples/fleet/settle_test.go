@@ -25,9 +25,9 @@ func small(t *testing.T, name string) *supervisor {
 	var err error
 	s.database, err = startDatabase(t.Context())
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.database.remove()) })
+	t.Cleanup(func() { require.NoError(t, s.database.Remove()) })
 	s.fleet, err = newFleet(t.Context(), config{
-		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1",
+		Name: "worker-0", DSN: s.database.DSN(""), BaseURL: api.URL + "/api/v1",
 		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
 	})
 	require.NoError(t, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/internal/tests/pgserver"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -38,7 +39,7 @@ type supervisor struct {
 	out      io.Writer
 	sb       *sandbox.Sandbox
 	clock    *shifted
-	database *database
+	database *pgserver.Server
 	fleet    *fleet // its own part, which works no jobs
 	starts   atomic.Int64
 	aimed    int    // kills while a write was in progress
@@ -66,9 +67,9 @@ func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	if s.database, err = startDatabase(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.database.remove()) }()
-	s.logs = filepath.Join(s.database.dir, "workers")
-	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", Tokens: map[string]string{}}
+	defer func() { err = errors.Join(err, s.database.Remove()) }()
+	s.logs = filepath.Join(s.database.Dir, "workers")
+	j := config{Name: "supervisor", DSN: s.database.DSN(""), BaseURL: api.URL + "/api/v1", Tokens: map[string]string{}}
 	for _, w := range s.sb.Snapshot().Workspaces {
 		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
 	}
@@ -168,8 +169,22 @@ func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, seen 
 	if s.databases*(kill+1)/s.kills == s.databases*kill/s.kills {
 		return nil
 	}
-	s.database.kill()
-	return s.database.start(ctx)
+	s.database.Kill()
+	return s.database.Start(ctx)
+}
+
+func startDatabase(ctx context.Context) (*pgserver.Server, error) {
+	return pgserver.Start(ctx, "max_connections=300")
+}
+
+// pause waits, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // aim waits for a worker that has just sent something, for a while, and for a moment before, during or after the response.

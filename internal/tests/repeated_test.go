@@ -60,22 +60,20 @@ func TestRepeatedByAGateway(t *testing.T) {
 		for header, value := range map[string]string{"Via": "1.1 cache (Varnish/7.1)", "X-Varnish": "32770", "Age": "0"} {
 			for _, everywhere := range []bool{true, false} {
 				for _, code := range codes {
-					t.Run(name+" "+header+" "+code, func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) {
-							sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-							start := func() *prospectkit.Client {
-								return SandboxClient(t, sb, prospectkit.WithTransport(repeats(sb, header, value, everywhere)), prospectkit.WithJournal(j))
-							}
-							client := start()
-							_, err := client.Account.Me(t.Context())
-							require.NoError(t, err)
-							sb.Fail(name, sandbox.Nth(2), sandbox.Status(409, code))
-							require.ErrorIs(t, Discard(write(t.Context(), client, prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
-							sent := sb.Calls(name)
-							require.Equal(t, 2, sent)
-							require.ErrorIs(t, Discard(write(t.Context(), start(), prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
-							require.Equal(t, sent, sb.Calls(name))
-						})
+					InBubble(t, name+" "+header+" "+code, func(t *testing.T) {
+						sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+						start := func() *prospectkit.Client {
+							return SandboxClient(t, sb, prospectkit.WithTransport(repeats(sb, header, value, everywhere)), prospectkit.WithJournal(j))
+						}
+						client := start()
+						_, err := client.Account.Me(t.Context())
+						require.NoError(t, err)
+						sb.Fail(name, sandbox.Nth(2), sandbox.Status(409, code))
+						require.ErrorIs(t, Discard(write(t.Context(), client, prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
+						sent := sb.Calls(name)
+						require.Equal(t, 2, sent)
+						require.ErrorIs(t, Discard(write(t.Context(), start(), prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
+						require.Equal(t, sent, sb.Calls(name))
 					})
 				}
 			}

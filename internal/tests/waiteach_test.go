@@ -179,24 +179,22 @@ func TestWaits_ForWhatDoesNotShowYet(t *testing.T) {
 		}},
 	} {
 		for _, late := range []time.Duration{tc.shows / 2, tc.shows - time.Second, time.Hour} {
-			t.Run(name+" "+late.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					sb := EverySandbox(t, time.Now())
-					if name == "WaitEach" {
-						sb.Fail("agents.list", sandbox.Always(), sandbox.RawBody(200, `{"agents":[]}`))
-					}
-					hidden := sb.Fail(tc.op, sandbox.Always(), sandbox.Status(404, string(tc.code)))
-					time.AfterFunc(late, func() { sb.Switch(hidden, false) })
-					began := time.Now()
-					err := tc.wait(t.Context(), SandboxClient(t, sb))
-					if late < tc.shows {
-						require.NoError(t, err)
-						return
-					}
-					require.ErrorIs(t, err, tc.code)
-					require.NotErrorIs(t, err, prospectkit.ErrNotSettled)
-					require.WithinRange(t, time.Now(), began.Add(tc.shows), began.Add(3*tc.shows))
-				})
+			InBubble(t, name+" "+late.String(), func(t *testing.T) {
+				sb := EverySandbox(t, time.Now())
+				if name == "WaitEach" {
+					sb.Fail("agents.list", sandbox.Always(), sandbox.RawBody(200, `{"agents":[]}`))
+				}
+				hidden := sb.Fail(tc.op, sandbox.Always(), sandbox.Status(404, string(tc.code)))
+				time.AfterFunc(late, func() { sb.Switch(hidden, false) })
+				began := time.Now()
+				err := tc.wait(t.Context(), SandboxClient(t, sb))
+				if late < tc.shows {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, tc.code)
+				require.NotErrorIs(t, err, prospectkit.ErrNotSettled)
+				require.WithinRange(t, time.Now(), began.Add(tc.shows), began.Add(3*tc.shows))
 			})
 		}
 	}

@@ -4,7 +4,9 @@ package pgpool
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +18,7 @@ import (
 
 	"example.com/prospectkit"
 	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/internal/tests/pgserver"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
@@ -37,8 +40,8 @@ var configurations = map[string][]string{
 func TestPgpool(t *testing.T) {
 	for name, settings := range configurations {
 		t.Run(name, func(t *testing.T) {
-			primary, _ := startPrimary(t)
-			require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
+			primary := startPrimary(t)
+			require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.DSN(""))))
 			standby := startStandby(t, primary, time.Hour)
 			address := startPgpool(t, primary, standby, settings...)
 			fleet(t, address)
@@ -51,10 +54,12 @@ func TestPgpool(t *testing.T) {
 }
 
 // asked are the lines of the log of a server that tell of a statement which reads or writes something of ours.
-func asked(t *testing.T, p place) (found []string) {
+func asked(t *testing.T, p *pgserver.Server) (found []string) {
 	t.Helper()
 	ours := regexp.MustCompile(`(statement|execute).*(prospectkit\.|set_config|advisory)`)
-	for _, line := range p.logged(t) {
+	text, err := os.ReadFile(p.Log())
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
 		if ours.MatchString(line) {
 			found = append(found, line)
 		}
@@ -112,7 +117,7 @@ func fleet(t *testing.T, address string) {
 func TestPgpool_Migrate(t *testing.T) {
 	for name, settings := range configurations {
 		t.Run(name, func(t *testing.T) {
-			primary, _ := startPrimary(t)
+			primary := startPrimary(t)
 			address := startPgpool(t, primary, startStandby(t, primary, time.Hour), settings...)
 			for range 2 {
 				var all sync.WaitGroup
@@ -133,15 +138,14 @@ func TestPgpool_Migrate(t *testing.T) {
 
 // What Pgpool-II says when the primary is gone is in the error, not the clock alone.
 func TestPgpool_PrimaryIsGone(t *testing.T) {
-	primary, process := startPrimary(t)
-	require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
-	require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, primary.url()), "acme"))
+	primary := startPrimary(t)
+	require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.DSN(""))))
+	require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, primary.DSN("")), "acme"))
 	address := startPgpool(t, primary, startStandby(t, primary, time.Hour), "search_primary_node_timeout = 1") // else it holds connections back for five minutes
 	store, err := prospectpg.New(connect(t, address), prospectpg.Config{Workspace: "acme"})
 	require.NoError(t, err)
 	require.NoError(t, store.Sending(t.Context(), journal.Ticket{ID: "a", Op: "lists.create"}))
-	require.NoError(t, process.Process.Signal(syscall.SIGQUIT))
-	_ = process.Wait()
+	require.NoError(t, primary.Signal(syscall.SIGQUIT))
 	var refused *pgconn.PgError
 	require.ErrorAs(t, store.Sending(t.Context(), journal.Ticket{ID: "b", Op: "lists.create"}), &refused)
 	require.True(t, refused.Severity == "FATAL" || refused.Code == "25006", "%s: %s", refused.Code, refused.Message) // of Pgpool-II, or of the standby, which refuses

@@ -2,14 +2,9 @@ package pgpool
 
 import (
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,102 +12,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/proofs/need"
+	"example.com/prospectkit/internal/tests/pgserver"
 )
 
-// place is a directory of a server, and the account it runs under: PostgreSQL refuses root.
-type place struct {
-	dir     string
-	account *syscall.Credential
-}
+// settings are those of every server here.
+var settings = []string{"log_statement=all", "max_connections=200"}
 
-func newPlace(t *testing.T) place {
+// startPrimary starts an empty server.
+func startPrimary(t *testing.T) *pgserver.Server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // the name of a socket must be short
+	need.Program(t, "postgres", "postgresql")
+	p, err := pgserver.Start(t.Context(), settings...)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p := place{dir: dir}
-	if os.Getuid() == 0 {
-		owner, err := user.Lookup("postgres")
-		require.NoError(t, err)
-		uid, _ := strconv.ParseUint(owner.Uid, 10, 32)
-		gid, _ := strconv.ParseUint(owner.Gid, 10, 32)
-		require.NoError(t, os.Chown(dir, int(uid), int(gid)))
-		p.account = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	}
+	t.Cleanup(func() { _ = p.Remove() })
 	return p
 }
 
-// command is a program that writes its log into the directory.
-func (p place) command(t *testing.T, program, debian string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), need.Program(t, program, debian), args...)
-	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: p.account}, p.dir
-	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = log.Close() })
-	cmd.Stdout, cmd.Stderr = log, log
-	return cmd
-}
-
-// start starts a program that a signal ends with the test.
-func (p place) start(t *testing.T, stop os.Signal, program, debian string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := p.command(t, program, debian, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(stop) }
-	cmd.WaitDelay = 10 * time.Second
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Signal(stop); _ = cmd.Wait() })
-	return cmd
-}
-
-func (p place) log() string  { return filepath.Join(p.dir, "log") }
-func (p place) data() string { return filepath.Join(p.dir, "data") }
-
-// logged is what the server has logged, line by line.
-func (p place) logged(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile(p.log())
-	require.NoError(t, err)
-	return strings.Split(string(text), "\n")
-}
-
-func (p place) postgres(t *testing.T, settings ...string) *exec.Cmd {
-	t.Helper()
-	args := []string{"-D", p.data(), "-k", p.dir, "-F"}
-	for _, setting := range append([]string{"listen_addresses=", "log_statement=all", "max_connections=200"}, settings...) {
-		args = append(args, "-c", setting)
-	}
-	cmd := p.start(t, os.Interrupt, "postgres", "postgresql", args...)
-	p.connected(t, p.url())
-	return cmd
-}
-
-func (p place) url() string { return "postgres://fleet@/postgres?host=" + url.QueryEscape(p.dir) }
-
-// startPrimary starts an empty server.
-func startPrimary(t *testing.T) (place, *exec.Cmd) {
-	t.Helper()
-	p := newPlace(t)
-	require.NoError(t, p.command(t, "initdb", "postgresql", "-D", p.data(), "-U", "fleet", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync").Run())
-	return p, p.postgres(t)
-}
-
 // startStandby starts a copy of a server as it is now. It shows late what the primary does from now on.
-func startStandby(t *testing.T, primary place, late time.Duration) place {
+func startStandby(t *testing.T, primary *pgserver.Server, late time.Duration) *pgserver.Server {
 	t.Helper()
-	p := newPlace(t)
-	require.NoError(t, p.command(t, "pg_basebackup", "postgresql", "-h", primary.dir, "-U", "fleet", "-D", p.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync").Run())
-	p.postgres(t, fmt.Sprintf("recovery_min_apply_delay=%d", late.Milliseconds()))
+	p, err := pgserver.New(append(settings, fmt.Sprintf("recovery_min_apply_delay=%d", late.Milliseconds()))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Remove() })
+	require.NoError(t, p.Run("pg_basebackup", "-h", primary.Dir, "-U", "fleet", "-D", p.Data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))
+	require.NoError(t, p.Start(t.Context()))
 	return p
 }
 
 // startPgpool starts Pgpool-II before both, with settings in addition to those that it needs. By its weights, all that it balances goes
 // to the standby. It returns where it listens.
-func startPgpool(t *testing.T, primary, standby place, settings ...string) string {
+func startPgpool(t *testing.T, primary, standby *pgserver.Server, settings ...string) string {
 	t.Helper()
-	p := newPlace(t)
+	program := need.Program(t, "pgpool", "pgpool2")
+	p, err := pgserver.New() // a directory, and an account
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Remove() })
 	port, pcp := need.Port(t), need.Port(t)
-	config := filepath.Join(p.dir, "pgpool.conf")
+	config := filepath.Join(p.Dir, "pgpool.conf")
 	text := fmt.Sprintf(`backend_clustering_mode = 'streaming_replication'
 backend_hostname0 = '%[1]s'
 backend_port0 = 5432
@@ -136,11 +72,18 @@ sr_check_user = 'fleet'
 sr_check_database = 'postgres'
 sr_check_period = 1
 %[6]s
-`, primary.dir, standby.dir, p.dir, port, pcp, strings.Join(settings, "\n"))
+`, primary.Dir, standby.Dir, p.Dir, port, pcp, strings.Join(settings, "\n"))
 	require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
-	p.start(t, os.Interrupt, "pgpool", "pgpool2", "-n", "-f", config)
+	cmd := p.Command(program, "-n", "-f", config)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
 	address := fmt.Sprintf("postgres://fleet@127.0.0.1:%s/postgres?sslmode=disable&default_query_exec_mode=exec", port)
-	p.connected(t, address)
+	pool := connect(t, address)
+	for until := time.Now().Add(30 * time.Second); pool.Ping(t.Context()) != nil; time.Sleep(50 * time.Millisecond) {
+		require.True(t, time.Now().Before(until), "%s", &said)
+	}
 	return address
 }
 
@@ -151,17 +94,4 @@ func connect(t *testing.T, address string) *pgxpool.Pool {
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	return pool
-}
-
-// connected waits until a server accepts.
-func (p place) connected(t *testing.T, address string) {
-	t.Helper()
-	pool := connect(t, address)
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		err := pool.Ping(t.Context())
-		if err == nil {
-			return
-		}
-		require.True(t, time.Now().Before(until), "%s: %v", strings.Join(p.logged(t), "\n"), err)
-	}
 }

@@ -123,8 +123,7 @@ func TestWait_LeavesHalfOfTheWindowToOthers(t *testing.T) {
 		_, err := client.Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		began := time.Now()
-		_, err = client.Agents.WaitSettled(t.Context(), tests.AgentID)
-		require.NoError(t, err)
+		require.NoError(t, tests.Discard(client.Agents.WaitSettled(t.Context(), tests.AgentID)))
 		require.Less(t, time.Since(began), 3*time.Second)
 	})
 }
