@@ -37,19 +37,25 @@ func TestRetry_ClassOfEveryOperation(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		for _, p := range promises {
 			synctest.Test(t, func(t *testing.T) {
-				sent := 0
+				var bodies []string
 				client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
-					sent++
+					_, body := SentBody(t, r)
+					bodies = append(bodies, body)
 					require.Nil(t, r.GetBody, "net/http would replay it")
 					require.NotContains(t, r.Header, "Idempotency-Key", "net/http would replay it")
 					return p.failure(r)
 				}))
+				began := time.Now()
 				_, err := call(t.Context(), client)
 				want := map[op.Class]string{op.Read: p.read, op.PaidRead: p.paid}[row.Class]
 				if want == "" {
 					want = p.write
 				}
-				require.Equal(t, want, fmt.Sprintf("%d %s", sent, prospectkit.OutcomeOf(err)), "%s: %v", p.name, err)
+				require.Equal(t, want, fmt.Sprintf("%d %s", len(bodies), prospectkit.OutcomeOf(err)), "%s: %v", p.name, err)
+				require.Len(t, slices.Compact(bodies), 1, "the same again")
+				if p.name == "limited" {
+					require.GreaterOrEqual(t, time.Since(began), 14*time.Second, "it waits each time")
+				}
 			})
 		}
 	})

@@ -2,16 +2,12 @@ package tests
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/internal/op"
 )
 
 // The operations of the newer surfaces that may change or cost something.
@@ -20,31 +16,6 @@ var writes = []string{
 	"campaigns.preview-step", "facts.edit", "hubs.set-default", "search.prospects",
 	"search.run-saved", "search.save-to-list", "search.companies", "contacts.resolve",
 	"imports.create", "imports.presign",
-}
-
-// What was refused by a rate limit has not begun, so it is retried, after the wait.
-func TestSurfaces_RateLimitIsWaitedFor(t *testing.T) {
-	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
-		if row.Class == op.Read {
-			return
-		}
-		synctest.Test(t, func(t *testing.T) {
-			var bodies []string
-			client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
-				bodies = append(bodies, BodyOf(t, r))
-				if len(bodies) == 1 {
-					return Respond(429, Envelope("RATE_LIMITED"), "Retry-After", "7"), nil
-				}
-				return Respond(422, Envelope("INVALID_REQUEST")), nil
-			}))
-			began := time.Now()
-			_, err := call(t.Context(), client)
-			require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
-			require.GreaterOrEqual(t, time.Since(began), 7*time.Second)
-			require.Len(t, bodies, 2)
-			require.Equal(t, bodies[0], bodies[1], "the same again")
-		})
-	})
 }
 
 // The safety modes refuse before the network.

@@ -26,10 +26,16 @@ import (
 func TestDocs_WriteOnce(t *testing.T) {
 	root, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	scratch := t.TempDir()
-	overlay := map[string]string{}
 	var programs strings.Builder
-	for name, text := range runnable(t, root, &programs) {
+	runDocs(t, root, runnable(t, root, &programs))
+	t.Logf("%d programs", strings.Count(programs.String(), "{\""))
+}
+
+// runDocs runs the tests of internal/tests/docruns, with files that are not stored there.
+func runDocs(t *testing.T, root string, files map[string][]byte, flags ...string) (said string) {
+	t.Helper()
+	scratch, overlay := t.TempDir(), map[string]string{}
+	for name, text := range files {
 		file := filepath.Join(scratch, name)
 		require.NoError(t, os.WriteFile(file, text, 0o600))
 		overlay[filepath.Join(root, "internal", "tests", "docruns", name)] = file
@@ -38,11 +44,12 @@ func TestDocs_WriteOnce(t *testing.T) {
 	require.NoError(t, err)
 	list := filepath.Join(scratch, "overlay.json")
 	require.NoError(t, os.WriteFile(list, text, 0o600))
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-vet=off", "-overlay="+list, "./internal/tests/docruns")
+	args := append([]string{"test", "-count=1", "-vet=off", "-overlay=" + list}, flags...)
+	cmd := exec.CommandContext(t.Context(), "go", append(args, "./internal/tests/docruns")...)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	t.Logf("%d programs", strings.Count(programs.String(), "{\""))
+	return string(out)
 }
 
 // runnable are the files that the package docruns needs to run all programs, by name.

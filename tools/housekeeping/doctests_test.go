@@ -1,11 +1,9 @@
 package housekeeping
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,18 +18,9 @@ func TestDocs_Tests(t *testing.T) {
 	require.NoError(t, err)
 	text, names := docTests(t, root)
 	require.Greater(t, len(names), 3)
-	file := filepath.Join(t.TempDir(), "page_test.go")
-	require.NoError(t, os.WriteFile(file, text, 0o600))
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "internal", "tests", "docruns", "page_test.go"): file}})
-	require.NoError(t, err)
-	list := filepath.Join(t.TempDir(), "overlay.json")
-	require.NoError(t, os.WriteFile(list, overlay, 0o600))
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", "-vet=off", "-overlay="+list, "-run=^("+strings.Join(names, "|")+")$", "./internal/tests/docruns")
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	said := runDocs(t, root, map[string][]byte{"page_test.go": text}, "-v", "-run=^("+strings.Join(names, "|")+")$")
 	for _, name := range names {
-		require.Contains(t, string(out), "--- PASS: "+name+" ")
+		require.Contains(t, said, "--- PASS: "+name+" ")
 	}
 }
 

@@ -99,10 +99,10 @@ func (s *Server) Run(program string, args ...string) error {
 	return nil
 }
 
-// Command is a program under the account of the server, in its directory.
+// Command is a program under the account of the server, in its directory. No signal to the group of the test reaches it.
 func (s *Server) Command(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
-	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.Account}, s.Dir
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.Account, Setpgid: true}, s.Dir
 	return cmd
 }
 

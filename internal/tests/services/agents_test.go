@@ -113,7 +113,7 @@ func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 		require.Error(t, err, body)
 		require.Equal(t, 200, tests.AsError(t, err).Status, body)
 	}
-	for _, body := range []string{`{"agents":[]}`, `{"agents":null}`, `{"data":null,"pagination":{}}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
+	for _, body := range []string{`{"agents":[]}`, `{"agents":null}`, `{"data":null,"pagination":{}}`, `{"data":null,"pagination":{"totalRecords":0}}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
 		page, err := tests.NewClient(t, tests.Always(200, body)).Agents.Page(t.Context())
 		require.NoError(t, err, body)
 		require.Empty(t, page.Items, body)
