@@ -57,3 +57,13 @@ func LosesWrites(reads RoundTrip) RoundTrip {
 		return reads(r)
 	}
 }
+
+// InTurn responds by one step after the other, and by the last one from then on.
+func InTurn(steps ...RoundTrip) RoundTrip {
+	next := 0
+	return func(r *http.Request) (*http.Response, error) {
+		step := steps[next]
+		next = min(next+1, len(steps)-1)
+		return step(r)
+	}
+}

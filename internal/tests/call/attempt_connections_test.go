@@ -18,43 +18,48 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// A call that fails for good leaves the warm connections of the others alone.
+// A call that fails for good leaves the warm connections of the others alone, and those of the caller's own HTTP client. The retry loop
+// would empty the connection pool, if it were let.
 func TestAttempt_WarmConnectionsSurviveFailures(t *testing.T) {
 	const warm = 20
-	var together sync.WaitGroup
-	server, connections := tests.Counted(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/api/v1/business/credits":
-			tests.Write(w, 200, `{}`)
-			return
-		case "/api/v1/business/me":
-			together.Done()
-			together.Wait()
-			tests.Write(w, 200, tests.OneUser)
-			return
-		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		tests.Hijack(w, "")
-	})
-	client := tests.ClientAt(t, server.URL)
-	useAll := func() {
-		together.Add(warm)
-		var group sync.WaitGroup
-		for range warm {
-			group.Go(func() {
-				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+	for name, opts := range map[string][]prospectkit.ClientOption{
+		"ours": nil, "the caller's": {prospectkit.WithHTTPClient(&http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var together sync.WaitGroup
+			server, connections := tests.Counted(t, func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/api/v1/business/credits":
+					tests.Write(w, 200, `{}`)
+					return
+				case "/api/v1/business/me":
+					together.Done()
+					together.Wait()
+					tests.Write(w, 200, tests.OneUser)
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				tests.Hijack(w, "")
 			})
-		}
-		group.Wait()
+			client := tests.ClientAt(t, server.URL, opts...)
+			useAll := func() {
+				together.Add(warm)
+				var group sync.WaitGroup
+				for range warm {
+					group.Go(func() { require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) })
+				}
+				group.Wait()
+			}
+			for range warm { // without headers, a surface begins with one request at a time
+				require.NoError(t, tests.Discard(client.Account.Credits(t.Context())))
+			}
+			useAll()
+			require.EqualValues(t, warm, connections.Load())
+			require.ErrorIs(t, tests.Discard(tests.Call(t.Context(), client, true)), prospectkit.ErrOutcomeUnknown)
+			useAll()
+			require.EqualValues(t, warm+1, connections.Load(), "only the one that was cut is replaced")
+		})
 	}
-	for range warm { // without headers, a surface begins with one request at a time
-		require.NoError(t, tests.Discard(client.Account.Credits(t.Context())))
-	}
-	useAll()
-	require.EqualValues(t, warm, connections.Load())
-	require.ErrorIs(t, tests.Discard(tests.Call(t.Context(), client, true)), prospectkit.ErrOutcomeUnknown)
-	useAll()
-	require.EqualValues(t, warm+1, connections.Load(), "only the one that was cut is replaced")
 }
 
 // Whatever the response was, its connection serves the next request.

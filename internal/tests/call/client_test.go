@@ -119,12 +119,14 @@ func TestClient_NewRefusesBadConfigurations(t *testing.T) {
 	}
 }
 
-func TestClient_NewAcceptsAddresses(t *testing.T) {
+func TestClient_RequestsGoBelowTheBaseURL(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://api.example.com/api/v1":          "https://api.example.com/api/v1",
 		"https://api.example.com/api/v1/":         "https://api.example.com/api/v1",
 		"https://api.example.com:8443/eu/api/v1":  "https://api.example.com:8443/eu/api/v1",
 		"https://api.example.com/a%2Fb/api/v1/":   "https://api.example.com/a%2Fb/api/v1",
+		"https://api.example.com/a(b/api/v1":      "https://api.example.com/a(b/api/v1",
+		"https://api.example.com/a%20b/api/v1":    "https://api.example.com/a%20b/api/v1",
 		"HTTPS://api.example.com/api/v1":          "https://api.example.com/api/v1",
 		"http://localhost:4010/api/v1":            "http://localhost:4010/api/v1",
 		"http://127.8.9.1/api/v1":                 "http://127.8.9.1/api/v1",
@@ -132,29 +134,15 @@ func TestClient_NewAcceptsAddresses(t *testing.T) {
 		"http://[::ffff:127.0.0.1]:4010/api/v1":   "http://[::ffff:127.0.0.1]:4010/api/v1",
 		"https://api.example.com/gateway/api/v1/": "https://api.example.com/gateway/api/v1",
 	} {
-		client, err := prospectkit.New(given, tests.Token)
-		require.NoError(t, err, given)
-		require.Equal(t, want, client.BaseURL())
-	}
-	_, err := prospectkit.New("http://api.example.com/api/v1", tests.Token, prospectkit.AllowPlainHTTP())
-	require.NoError(t, err)
-}
-
-func TestClient_RequestsGoBelowTheBaseURL(t *testing.T) {
-	for base, want := range map[string]string{
-		"https://api.example.com/api/v1":        "https://api.example.com/api/v1/business/me",
-		"https://api.example.com/a%2Fb/api/v1/": "https://api.example.com/a%2Fb/api/v1/business/me",
-		"https://api.example.com/a(b/api/v1":    "https://api.example.com/a(b/api/v1/business/me",
-		"https://api.example.com/a%20b/api/v1":  "https://api.example.com/a%20b/api/v1/business/me",
-	} {
-		var got string
-		client, err := prospectkit.New(base, tests.Token, prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			got = r.URL.String()
+		var sent string
+		client, err := prospectkit.New(given, tests.Token, prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			sent = r.URL.String()
 			return tests.Respond(200, tests.OneUser), nil
 		})))
-		require.NoError(t, err)
+		require.NoError(t, err, given)
+		require.Equal(t, want, client.BaseURL())
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-		require.Equal(t, want, got)
+		require.Equal(t, want+"/business/me", sent)
 	}
 }
 
@@ -255,20 +243,6 @@ func TestClient_WithChangesTheTransportOfTheChildOnly(t *testing.T) {
 	require.ErrorIs(t, tests.Discard(parent.Account.Me(t.Context())), prospectkit.ErrNotFound)
 }
 
-func TestClient_WithRefuses(t *testing.T) {
-	parent := tests.NewClient(t, tests.Always(200, tests.OneUser))
-	child, err := parent.With(prospectkit.WithTransport(nil), nil, prospectkit.WithMaxWait(-1))
-	require.Nil(t, child)
-	refused := tests.AsRefused(t, err)
-	require.Equal(t, "client.with", refused.Op)
-	require.Equal(t, []prospectkit.Violation{
-		{Param: "WithTransport", Problem: "got nil"},
-		{Param: "option 2", Problem: "is nil"},
-		{Param: "WithMaxWait", Problem: "is -1ns, must not be negative"},
-	}, refused.Violations)
-	require.NoError(t, tests.Discard(parent.Account.Me(t.Context())))
-}
-
 func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 	parent, err := prospectkit.New("http://api.example.com/api/v1", tests.Token, prospectkit.AllowPlainHTTP())
 	require.NoError(t, err)
@@ -286,28 +260,33 @@ func TestClient_LimitersOfTwoClients(t *testing.T) {
 	require.NotSame(t, tests.Limiters(t, one)["account"], tests.Limiters(t, other)["account"])
 }
 
-// One mistake is enough for a refusal, in every way to make a client.
-func TestClient_OneMistakeIsRefused(t *testing.T) {
+// One mistake is enough for a refusal, in every way to make a client, and several come back at once.
+func TestClient_MistakesAreRefused(t *testing.T) {
 	parent := tests.NewClient(t, tests.Always(200, tests.OneUser))
 	t.Setenv("PROSPECTKIT_BASE_URL", tests.BaseURL)
 	t.Setenv("PROSPECTKIT_TOKEN", tests.Token)
-	for name, mistake := range map[string]prospectkit.ClientOption{
-		"nil": nil, "no transport": prospectkit.WithTransport(nil), "no HTTP client": prospectkit.WithHTTPClient(nil), "a wait below zero": prospectkit.WithMaxWait(-1),
+	noTransport, negative := prospectkit.WithTransport(nil), prospectkit.WithMaxWait(-1)
+	for op, client := range map[string]func(...prospectkit.ClientOption) (*prospectkit.Client, error){
+		"client.with": parent.With, "client.from-env": prospectkit.FromEnv,
+		"client.new": func(o ...prospectkit.ClientOption) (*prospectkit.Client, error) {
+			return prospectkit.New(tests.BaseURL, tests.Token, o...)
+		},
 	} {
-		for op, client := range map[string]func(...prospectkit.ClientOption) (*prospectkit.Client, error){
-			"client.with": parent.With, "client.from-env": prospectkit.FromEnv,
-			"client.new": func(o ...prospectkit.ClientOption) (*prospectkit.Client, error) {
-				return prospectkit.New(tests.BaseURL, tests.Token, o...)
-			},
+		for want, mistakes := range map[string][]prospectkit.ClientOption{
+			"option 1 is nil": {nil}, "WithTransport got nil": {noTransport}, "WithHTTPClient got nil": {prospectkit.WithHTTPClient(nil)},
+			"WithMaxWait is -1ns, must not be negative":                                         {negative},
+			"WithTransport got nil; option 2 is nil; WithMaxWait is -1ns, must not be negative": {noTransport, nil, negative},
 		} {
-			made, err := client(mistake)
-			require.Nil(t, made, "%s, %s", op, name)
-			refused := tests.AsRefused(t, err)
-			require.Len(t, refused.Violations, 1)
-			_, err = client(prospectkit.WithTransport(tests.Always(http.StatusOK, tests.OneUser)))
-			require.NoError(t, err)
+			made, err := client(mistakes...)
+			require.Nil(t, made, "%s, %s", op, want)
+			require.Equal(t, want, strings.Join(tests.Refusals(t, err), "; "), op)
+			require.Equal(t, op == "client.with", tests.AsRefused(t, err).Op == "client.with")
 		}
+		good, err := client(prospectkit.WithTransport(tests.Always(http.StatusOK, tests.OneUser)))
+		require.NoError(t, err)
+		require.NoError(t, tests.Discard(good.Account.Me(t.Context())))
 	}
+	require.NoError(t, tests.Discard(parent.Account.Me(t.Context())))
 }
 
 // A derived client shares the source of keys: a key that one of them got is the key of both.

@@ -3,7 +3,6 @@ package call_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,21 +67,18 @@ func spends(t *testing.T, sb *sandbox.Sandbox, call tests.AnyCall) bool {
 // A gate is asked once, whatever happens to the call, and not for one that is refused anyway.
 func TestGate_OncePerCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, requests := 0, 0
+		asked := 0
 		gate := func(_ context.Context, in prospectkit.Intent) error {
 			asked++
 			require.Equal(t, "lists.get", in.Op)
 			require.Equal(t, []string{tests.ListID}, in.IDs)
 			return nil
 		}
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			if requests++; requests < 3 {
-				return tests.Respond(502, ""), nil
-			}
-			return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
-		}), prospectkit.WithGate(gate), prospectkit.NoSend())
+		failed := tests.Always(502, "")
+		rt := tests.Stage(t, failed, failed, tests.Always(200, `{"list":`+tests.OneList+`}`))
+		client := tests.NewClient(t, rt, prospectkit.WithGate(gate), prospectkit.NoSend())
 		require.NoError(t, tests.Discard(client.Lists.Get(t.Context(), tests.ListID)))
-		require.Equal(t, 3, requests)
+		rt.Done()
 		require.ErrorIs(t, tests.Discard(client.Lists.Get(t.Context(), "x")), prospectkit.ErrInvalid)
 		_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError))

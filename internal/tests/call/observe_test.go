@@ -105,13 +105,8 @@ func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
 func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []prospectkit.Event
-		sent := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			if sent++; sent == 1 {
-				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "20"), nil
-			}
-			return tests.Respond(200, tests.OneUser), nil
-		}), tests.Events(&got))
+		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "20")
+		client := tests.NewClient(t, tests.InTurn(limited, tests.Always(200, tests.OneUser)), tests.Events(&got))
 		_, err := client.Account.Me(t.Context(), tests.OneAttempt)
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		got = nil

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -346,15 +345,8 @@ func TestWithInfo_BodyOfPages(t *testing.T) {
 func TestWithInfo_BodyThatWasCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		info := prospectkit.Info{MaxBody: 1 << 10}
-		sent := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			if sent++; sent == 3 {
-				return nil, io.ErrUnexpectedEOF
-			}
-			resp := tests.Respond(200, tests.OneUser)
-			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(tests.OneUser[:12]), iotest.ErrReader(io.ErrUnexpectedEOF)))
-			return resp, nil
-		}))
+		cut := breaksOff(tests.OneUser, 12)
+		client := tests.NewClient(t, tests.Stage(t, cut, cut, tests.CutOff))
 		require.Error(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 		require.Len(t, info.Attempts, 3)
 		require.Equal(t, []any{tests.OneUser[:12], true}, []any{string(info.Body), info.BodyCut})
@@ -364,13 +356,8 @@ func TestWithInfo_BodyThatWasCut(t *testing.T) {
 func TestWithInfo_HoldsEveryAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var info prospectkit.Info
-		sent := 0
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-			if sent++; sent < 3 {
-				return tests.Respond(503, "<html>", "Retry-After", "4"), nil
-			}
-			return tests.Respond(200, tests.OneUser), nil
-		}))
+		failed := tests.Always(503, "<html>", "Retry-After", "4")
+		client := tests.NewClient(t, tests.Stage(t, failed, failed, tests.Always(200, tests.OneUser)))
 		began := time.Now()
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 		require.Len(t, info.Attempts, 3)

@@ -1,12 +1,9 @@
 package call_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -44,12 +41,7 @@ func TestProxy_Wrapped(t *testing.T) {
 		"407 Proxy Authentication Required": "1 not applied: prospectkit: lists.create: no connection to the service: the proxy responded 407 Proxy Authentication Required",
 		"502 Bad Gateway":                   "1 unknown: prospectkit: lists.create: outcome unknown, it may have happened: Bad Gateway",
 	} {
-		address := listen(t, func(c net.Conn) {
-			_, _ = http.ReadRequest(bufio.NewReader(c))
-			_, _ = io.WriteString(c, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\n\r\n")
-			_ = c.Close()
-		})
-		below := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address})}
+		below := proxied(t, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\n\r\n")
 		info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(tests.RoundTrip(below.RoundTrip))), true)
 		require.Equal(t, want, fmt.Sprintf("%d %s: %v", len(info.Attempts), prospectkit.OutcomeOf(err), err))
 	}
@@ -98,12 +90,9 @@ func TestProxy_LookupOfTheScheme(t *testing.T) {
 
 // A proxy that opens TLS signs with a CA of its own: its name tells whose.
 func TestProxy_UnknownCA(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	defer server.Close()
+	url, _ := served(t, http.NotFound, (*httptest.Server).StartTLS)
 	rt := &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
-	_, err := tests.Call(t.Context(), tests.ClientAt(t, server.URL, prospectkit.WithTransport(rt)), true)
+	_, err := tests.Call(t.Context(), tests.ClientAt(t, url, prospectkit.WithTransport(rt)), true)
 	require.ErrorContains(t, err, `issued by O=Acme Co; perhaps a proxy has opened the connection: trust its CA, such as by SSL_CERT_FILE`)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }

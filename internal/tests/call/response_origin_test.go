@@ -443,42 +443,37 @@ func TestDecode_NamesInAnotherForm(t *testing.T) {
 	}
 }
 
-// The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it.
+// The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it. That forbids no other retry,
+// and changes no other outcome.
 func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
-	failing := tests.Serves(500, tests.Envelope("UNEXPECTED_ERROR"))
+	failed, page := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.Always(200, `{"profiles":[],"total":0}`)
 	for _, forbidden := range []bool{false, true} {
-		tests.InMemory(t, failing, func(t *testing.T, m *tests.MemoryServer) {
-			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: forbidden}))
-			want := map[bool]int32{false: 3, true: 1}[forbidden]
-			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
-				before := m.Requests.Load()
-				_, err := tests.EveryCall[name](t.Context(), client)
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
-				require.Equal(t, want, m.Requests.Load()-before, name)
-			}
-			before := m.Requests.Load()
-			require.ErrorIs(t, tests.Discard(client.Account.Me(t.Context())), prospectkit.CodeUnexpectedError)
-			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are retried")
-		})
-	}
-}
-
-// Forbidding that retry forbids no other one, and changes no other outcome.
-func TestDecode_NoPaidRetryForbidsOnlyThat(t *testing.T) {
-	search := tests.EveryCall["search.prospects"]
-	forbidden := prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: true})
-	page := tests.Always(200, `{"profiles":[],"total":0}`)
-	for _, refused := range []tests.RoundTrip{tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), tests.Always(425, "")} {
 		synctest.Test(t, func(t *testing.T) {
-			rt := tests.Stage(t, refused, page)
-			require.NoError(t, tests.Discard(search(t.Context(), tests.NewClient(t, rt, forbidden))))
-			require.Len(t, rt.Sent, 2)
+			policy := prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: forbidden})
+			try := func(name string, steps ...tests.RoundTrip) (requests int, err error) {
+				rt := tests.Stage(t, steps...)
+				_, err = tests.EveryCall[name](t.Context(), tests.NewClient(t, rt, policy))
+				return len(rt.Sent), err
+			}
+			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
+				n, err := try(name, failed, failed, failed)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+				require.Equal(t, map[bool]int{false: 3, true: 1}[forbidden], n, name)
+			}
+			n, err := try("account.me", failed, failed, failed)
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+			require.Equal(t, 3, n, "reads that cost nothing are retried")
+			for _, refused := range []tests.RoundTrip{tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), tests.Always(425, "")} {
+				n, err := try("search.prospects", refused, page)
+				require.NoError(t, err)
+				require.Equal(t, 2, n)
+			}
+			_, err = try("search.prospects", tests.Always(200, "{"))
+			require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+			_, err = try("search.prospects", tests.CutOff)
+			tests.RequireUnknown(t, err)
 		})
 	}
-	_, err := search(t.Context(), tests.NewClient(t, tests.Always(200, "{"), forbidden))
-	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-	_, err = search(t.Context(), tests.NewClient(t, tests.RoundTrip(tests.CutOff), forbidden))
-	tests.RequireUnknown(t, err)
 }
 
 // A read that shows what only the service can know is the service's, whatever stands beside it.

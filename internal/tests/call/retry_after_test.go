@@ -272,41 +272,35 @@ func TestRetry_NothingIsAnnouncedAfterTheContext(t *testing.T) {
 	}
 }
 
+// The pauses double up to a bound, by default from half a second to 8 s, and each is drawn between the half and the whole.
 func TestRetry_BackoffDoublesWithinBounds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		policy := prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}
-		seen := map[time.Duration]bool{}
-		for range 20 {
-			waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(policy))
-			require.Len(t, waits, 5)
-			for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second} {
-				require.GreaterOrEqual(t, waits[i], most/2)
-				require.LessOrEqual(t, waits[i], most+most/10, "jitter on the jitter")
+	for name, c := range map[string]struct {
+		policy      prospectkit.RetryPolicy
+		waits       int
+		first, most time.Duration
+	}{
+		"as told":              {prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}, 5, time.Second, 4 * time.Second},
+		"by default":           {prospectkit.RetryPolicy{}, 2, time.Second / 2, 8 * time.Second},
+		"by default, to eight": {prospectkit.RetryPolicy{MaxAttempts: 10}, 9, time.Second / 2, 8 * time.Second},
+	} {
+		tests.InTime(t, name, func(t *testing.T) {
+			seen := map[time.Duration]bool{}
+			var longest time.Duration
+			for range 20 {
+				waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(c.policy))
+				require.Len(t, waits, c.waits)
+				for i, wait := range waits {
+					upTo := min(c.first<<i, c.most)
+					require.GreaterOrEqual(t, wait, upTo/2)
+					require.LessOrEqual(t, wait, upTo+upTo/10, "jitter on the jitter")
+					longest = max(longest, wait)
+				}
+				seen[waits[0]] = true
 			}
-			seen[waits[0]] = true
-		}
-		require.Greater(t, len(seen), 15, "drawn, not fixed")
-	})
-}
-
-// The documented defaults: two repetitions, after half a second and a second; with more of them, never more than 8 s apart.
-func TestRetry_BackoffByDefault(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{}))
-		require.Len(t, waits, 2)
-		var most time.Duration
-		for range 5 {
-			waits, _ = refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
-			require.Len(t, waits, 9)
-			for i, wait := range waits {
-				upTo := min(500*time.Millisecond<<i, 8*time.Second)
-				require.GreaterOrEqual(t, wait, upTo/2)
-				require.LessOrEqual(t, wait, upTo+upTo/10)
-				most = max(most, wait)
-			}
-		}
-		require.Greater(t, most, 4400*time.Millisecond)
-	})
+			require.Greater(t, len(seen), 15, "drawn, not fixed")
+			require.True(t, c.waits < 5 || longest > c.most*55/100)
+		})
+	}
 }
 
 // A date without the Date of its response is held against what is known of the service's clock: this machine's may be wrong.
