@@ -74,6 +74,9 @@ func (m *MemoryServer) Client(tb testing.TB, opts ...prospectkit.ClientOption) *
 	return NewClient(tb, m.Transport, opts...)
 }
 
+// CloseIdle makes the server close connections that are idle for so long.
+func (m *MemoryServer) CloseIdle(after time.Duration) { m.server.IdleTimeout = after }
+
 // Stop closes the server and its connections.
 func (m *MemoryServer) Stop() {
 	m.Transport.CloseIdleConnections()

@@ -229,6 +229,13 @@ func TestSpendGuard_JournalThatRefusesReleases(t *testing.T) {
 	})
 }
 
+// called is the call of an operation.
+func called(name string) func(ctx context.Context, c *prospectkit.Client) error {
+	return func(ctx context.Context, c *prospectkit.Client) error {
+		return tests.Discard(tests.EveryCall[name](ctx, c))
+	}
+}
+
 // Every operation that may spend needs a price; drafts, and what is documented to be free, do not.
 func TestSpendGuard_UnknownPrices(t *testing.T) {
 	monitor := prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round", MaxCreditSpend: 1000}
@@ -238,17 +245,9 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 		Name: "custom", Method: "GET", Path: "/business/me", Surface: "account", Reads: true,
 	}
 	for name, call := range map[string]func(ctx context.Context, c *prospectkit.Client) error{
-		"search": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
-		},
-		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "x"}))
-		},
+		"search": called("search.prospects"), "resolve": called("contacts.resolve"), "activate": called("agents.activate"),
 		"lists for a campaign": func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Campaigns.Adjust(ctx, "a00000000000000000000009", prospectkit.CampaignChanges{ListIDs: []string{"a00000000000000000000001"}}))
-		},
-		"activate": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Agents.Activate(ctx, "a00000000000000000000009"))
 		},
 		"for ever": func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Agents.Create(ctx, forever))
