@@ -33,6 +33,37 @@ func open(t *testing.T, path string) *FileJournal {
 	return j
 }
 
+// opened is a new journal, and its file.
+func opened(t *testing.T) (j *FileJournal, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "j")
+	return open(t, path), path
+}
+
+// emptyDisk is a disk with a new journal.
+func emptyDisk(t *testing.T) (on *disk, j *FileJournal) {
+	t.Helper()
+	on = newDisk(nil)
+	return on, on.open(t)
+}
+
+// sent stores tickets with these IDs.
+func sent(t *testing.T, j Journal, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+}
+
+// done stores tickets with these IDs, and how their calls ended.
+func done(t *testing.T, j Journal, o Outcome, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		sent(t, j, id)
+		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: o}))
+	}
+}
+
 // unknown returns the IDs that InDoubt yields.
 func unknown(t *testing.T, j Journal) []string {
 	t.Helper()
@@ -44,28 +75,21 @@ func unknown(t *testing.T, j Journal) []string {
 	return ids
 }
 
-func TestFile_SurvivesARestart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
-	for _, id := range []string{"a", "b", "c"} {
-		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-	}
-	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+// An outcome is noted once, however often it is told.
+func TestFile_NotesAnOutcomeOnce(t *testing.T) {
+	j, path := opened(t)
+	done(t, j, Applied, "a")
+	done(t, j, Unknown, "b")
 	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Unknown}))
-	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Unknown}))
-	require.Equal(t, []string{"b"}, unknown(t, j), "c is in progress")
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, 2, bytes.Count(text, []byte(`"ended":`)), "each outcome is there once")
-	require.Equal(t, []string{"b", "c"}, unknown(t, open(t, path)))
+	require.Equal(t, 2, bytes.Count(text, []byte(`"ended":`)))
 }
 
 func TestFile_Mode(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+	j, path := opened(t)
+	done(t, j, Applied, "a")
 	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
 	for _, name := range []string{path, path + ".lock"} {
 		info, err := os.Stat(name)
@@ -130,7 +154,7 @@ func TestFile_TornAtEachByte(t *testing.T) {
 		j := on.open(t)
 		want := []string{"a", "b"}[:min(1, end/first)+min(1, end/(len(text)-1))]
 		require.Equal(t, want, unknown(t, j), "%d", end)
-		require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+		sent(t, j, "c")
 		require.NoError(t, j.Close())
 		require.Equal(t, append(slices.Clone(want), "c"), unknown(t, on.open(t)))
 	}
@@ -138,11 +162,8 @@ func TestFile_TornAtEachByte(t *testing.T) {
 
 // A damaged record is found even if the end of the file is torn, and after the file was replaced.
 func TestFile_DamageAndATornEnd(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	for _, id := range []string{"a", "b", "c", "d"} {
-		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-	}
+	on, j := emptyDisk(t)
+	sent(t, j, "a", "b", "c", "d")
 	for _, replace := range []bool{false, true} {
 		if replace {
 			require.NoError(t, j.replace(nil))
@@ -160,8 +181,7 @@ func TestFile_DamageAndATornEnd(t *testing.T) {
 // The last durable ticket may have been sent: damage to it, and a file that is cut, are never taken for what a crash left. A crash
 // that loses what the lock file says leaves a file that opens.
 func TestFile_TheLastTicketHasAWitness(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
+	on, j := emptyDisk(t)
 	for _, id := range []string{"a", "b"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Unknown})) // which is not durable, and may be torn
@@ -202,7 +222,7 @@ func TestFile_TheWitnessIsOfOneFile(t *testing.T) {
 		require.NoError(t, j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)))
 		require.NoError(t, j.Ended(t.Context(), strconv.Itoa(i), End{Outcome: Applied}))
 	}
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	sent(t, j, "a")
 	old, err := os.ReadFile(path + ".lock")
 	require.NoError(t, err)
 	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
@@ -224,7 +244,7 @@ func TestFile_EmptyFileIsNew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	j := open(t, path)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	sent(t, j, "a")
 	require.NoError(t, j.Close())
 	require.Equal(t, []string{"a"}, unknown(t, open(t, path)))
 }
@@ -254,10 +274,8 @@ func TestFile_ChangedWhileOpen(t *testing.T) {
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "j")
-			j := open(t, path)
-			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
+			j, path := opened(t)
+			done(t, j, Unknown, "a")
 			require.NoError(t, change(path))
 			err := j.Sending(t.Context(), ticket("b", 0))
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -294,7 +312,7 @@ func TestFile_BadArguments(t *testing.T) {
 
 func TestFile_Closed(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "j"))
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	sent(t, j, "a")
 	require.NoError(t, j.Close())
 	require.NoError(t, j.Close())
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), ErrClosed)
@@ -311,36 +329,27 @@ func TestFile_Closed(t *testing.T) {
 	require.Equal(t, []string{"a"}, unknown(t, open(t, j.path)))
 }
 
+// A write that failed is cut back. If the file cannot be cut back either, it is replaced.
 func TestFile_ShortWriteIsCutBack(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	size := len(on.text())
-	on.fails = "write /d/journal at"
-	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-	require.Len(t, on.text(), size)
-	require.Len(t, j.calls.entries, 1, "b is not in progress")
-	on.fails = ""
-	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
-	require.NoError(t, j.Close())
-	j = on.open(t)
-	require.Equal(t, []string{"a", "c"}, unknown(t, j))
-}
-
-// If the file cannot be cut back either, it is replaced.
-func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	on.fails = "write "
-	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-	require.ErrorIs(t, j.Ended(t.Context(), "a", End{Outcome: Applied}), errFull)
-	on.fails = ""
-	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
-	require.NoError(t, j.Close())
-	require.Equal(t, 1, bytes.Count(on.text(), []byte(`"ended":"a"`)))
-	j = on.open(t)
-	require.Equal(t, []string{"c"}, unknown(t, j))
+	for _, fails := range []string{"write /d/journal at", "write "} {
+		on, j := emptyDisk(t)
+		sent(t, j, "a")
+		size := len(on.text())
+		on.fails = fails
+		require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
+		require.Equal(t, fails != "write ", len(on.text()) == size)
+		require.Len(t, j.calls.entries, 1, "b is not in progress")
+		want := []string{"a", "c"}
+		if fails == "write " {
+			require.ErrorIs(t, j.Ended(t.Context(), "a", End{Outcome: Applied}), errFull)
+			want = []string{"c"}
+		}
+		on.fails = ""
+		sent(t, j, "c")
+		require.NoError(t, j.Close())
+		require.Equal(t, 2-len(want), bytes.Count(on.text(), []byte(`"ended":"a"`)))
+		require.Equal(t, want, unknown(t, on.open(t)))
+	}
 }
 
 // What a failed fsync did not write, a second one does not write either, and reports success. So the
@@ -348,10 +357,8 @@ func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
 func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
 	for _, then := range []string{"", "name create", "write ", "fsync /", "name rename", "fsync of the directory"} {
 		t.Run(then, func(t *testing.T) {
-			on := newDisk(nil)
-			j := on.open(t)
-			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+			on, j := emptyDisk(t)
+			done(t, j, Applied, "a")
 			old := on.inode(t)
 			on.fails = "fsync /"
 			require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
@@ -359,8 +366,7 @@ func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
 				require.ErrorIs(t, j.Sending(t.Context(), ticket("c", 0)), errFull)
 			}
 			on.fails = ""
-			require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
-			require.NoError(t, j.Sending(t.Context(), ticket("e", 0)))
+			sent(t, j, "d", "e")
 			require.NotSame(t, old, on.inode(t))
 			on.afterPowerFailed(func(left *disk) {
 				require.Equal(t, []string{"d", "e"}, unknown(t, left.open(t)), "and the outcome of a is not lost")
@@ -469,8 +475,7 @@ func TestFile_CancelledWhileItWaits(t *testing.T) {
 }
 
 func TestFile_ManyAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
+	j, path := opened(t)
 	var all errgroup
 	for i := range 32 {
 		all.Go(func() error {

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -57,8 +56,7 @@ func child(t *testing.T, path string) (says string, kill func()) {
 }
 
 func TestFile_OneProcessAtATime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
+	j, path := opened(t)
 	says, kill := child(t, path)
 	require.Contains(t, says, ErrLocked.Error())
 	kill()
@@ -74,11 +72,10 @@ func TestFile_OneProcessAtATime(t *testing.T) {
 }
 
 func TestFile_OneJournalAtATime(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
+	j, path := opened(t)
 	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrLocked)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	sent(t, j, "a")
 
 	if runtime.GOOS != "windows" { // where a link takes a privilege
 		link := filepath.Join(t.TempDir(), "link")
@@ -111,7 +108,7 @@ func TestFile_ThroughALinkToNothing(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(disk, "j"), link))
 	require.NoError(t, os.Symlink("link", relative))
 	j := open(t, relative)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	sent(t, j, "a")
 	_, err := Open(filepath.Join(disk, "j"), "acme")
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, j.Close())
@@ -130,14 +127,12 @@ func TestFile_ThroughALinkToNothing(t *testing.T) {
 
 // A ticket that is there stays what it was if it cannot be stored again: unknown, or of a call in progress.
 func TestFile_RefusesToStoreAgain(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("before", 0)))
+	on, j := emptyDisk(t)
+	sent(t, j, "before")
 	require.NoError(t, j.Close())
 	j = on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("active", 0)))
-	require.NoError(t, j.Sending(t.Context(), ticket("again", 0)))
-	require.NoError(t, j.Ended(t.Context(), "again", End{Outcome: Unknown}))
+	sent(t, j, "active")
+	done(t, j, Unknown, "again")
 	on.fails = "write "
 	for _, id := range []string{"before", "active", "again", "new"} {
 		require.ErrorIs(t, j.Sending(t.Context(), ticket(id, 1)), errFull)
@@ -179,33 +174,21 @@ func TestFile_RefusesOnlyItsOwnCall(t *testing.T) {
 	})
 }
 
-// Tickets are yielded by when they were first sent. The ticket that was given may be changed afterwards. A loop may end early, and
-// ends with its context.
+// The ticket that was given may be changed afterwards. A loop ends with its context, and nothing is stored after that.
 func TestFile_InDoubt(t *testing.T) {
-	j := newDisk(nil).open(t)
-	early, late := ticket("early", 0), ticket("late", 0)
-	late.IDs, late.FirstSent = []string{"x"}, early.FirstSent.Add(time.Second)
-	require.NoError(t, j.Sending(t.Context(), late))
-	late.IDs[0] = "changed"
-	require.NoError(t, j.Sending(t.Context(), early))
-	require.NoError(t, j.Ended(t.Context(), "late", End{Outcome: Unknown}))
-	require.NoError(t, j.Ended(t.Context(), "early", End{Outcome: Unknown}))
-	require.Equal(t, []string{"early", "late"}, unknown(t, j))
-	for found, err := range j.InDoubt(t.Context()) {
-		require.NoError(t, err)
-		if found.ID == "late" {
-			require.Equal(t, []string{"x"}, found.IDs)
-		}
-	}
-	for _, err := range j.InDoubt(t.Context()) {
-		require.NoError(t, err)
-		break
-	}
+	_, j := emptyDisk(t)
+	given := ticket("a", 0)
+	given.IDs = []string{"x"}
+	require.NoError(t, j.Sending(t.Context(), given))
+	given.IDs[0] = "changed"
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
+	done(t, j, Unknown, "b")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var errs []error
-	for _, err := range j.InDoubt(ctx) {
+	for stored, err := range j.InDoubt(ctx) {
 		errs = append(errs, err)
+		require.True(t, err != nil || stored.IDs[0] == "x")
 		cancel()
 	}
 	require.Len(t, errs, 2)
@@ -241,7 +224,7 @@ func TestFile_MarksWhatIsDurable(t *testing.T) {
 		all.wait(t)
 		require.True(t, marked(t, on))
 		on.gate = nil
-		require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
+		sent(t, j, "d")
 		require.False(t, marked(t, on))
 		require.NoError(t, j.Close())
 		require.True(t, marked(t, on))
@@ -298,9 +281,8 @@ func TestFile_CloseWhileItIsUsed(t *testing.T) {
 
 // After a failed fsync, Close replaces the file: a second fsync would report what the first one lost as durable.
 func TestFile_CloseAfterAFailedSync(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	on, j := emptyDisk(t)
+	sent(t, j, "a")
 	old := on.inode(t)
 	on.fails = "fsync /"
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)

@@ -16,8 +16,7 @@ func TestOpen_OneWorkspace(t *testing.T) {
 		"a ticket": func(j *FileJournal) error { return j.Sending(t.Context(), ticket("a", 0)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "j")
-			j := open(t, path)
+			j, path := opened(t)
 			require.Equal(t, "acme", j.Workspace())
 			require.NoError(t, fill(j))
 			require.NoError(t, j.Close())
@@ -38,13 +37,12 @@ func TestOpen_OneWorkspace(t *testing.T) {
 
 // A file keeps its workspace when it is compacted, and when it is replaced after a failed fsync.
 func TestOpen_WorkspaceStays(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	on, j := emptyDisk(t)
+	sent(t, j, "a")
 	on.fails = "fsync /"
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
 	on.fails = ""
-	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
+	sent(t, j, "c")
 	require.NoError(t, j.Close())
 	_, err := openFile(on, onDisk, "other")
 	require.ErrorContains(t, err, `belongs to the workspace "acme"`)
@@ -85,7 +83,7 @@ func TestOpen_OlderFormat(t *testing.T) {
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "j")
 	left := open(t, path) // the lock file tells of a journal that held something
-	require.NoError(t, left.Sending(t.Context(), ticket("a", 0)))
+	sent(t, left, "a")
 	require.NoError(t, left.Close())
 	require.NoError(t, os.WriteFile(path, old, 0o600))
 	_, err = Open(path, "acme")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -12,11 +11,8 @@ import (
 )
 
 func TestFile_CompactKeepsWhatIsUnknown(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
-	for _, id := range []string{"applied", "not", "unknown", "progress", "late"} {
-		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-	}
+	j, path := opened(t)
+	sent(t, j, "applied", "not", "unknown", "progress", "late")
 	between := time.Now().Add(time.Hour)
 	require.NoError(t, j.Ended(t.Context(), "applied", End{Outcome: Applied}))
 	require.NoError(t, j.Ended(t.Context(), "not", End{Outcome: NotApplied}))
@@ -36,7 +32,7 @@ func TestFile_CompactKeepsWhatIsUnknown(t *testing.T) {
 	require.Less(t, after.Size(), before.Size())
 	require.Equal(t, []string{"unknown"}, unknown(t, j))
 
-	require.NoError(t, j.Sending(t.Context(), ticket("next", 0)))
+	sent(t, j, "next")
 	require.NoError(t, j.Close())
 	var left []string
 	for e, err := range Read(path) {
@@ -48,10 +44,8 @@ func TestFile_CompactKeepsWhatIsUnknown(t *testing.T) {
 }
 
 func TestFile_CompactWithAFailingArchive(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+	j, path := opened(t)
+	done(t, j, Applied, "a")
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	full := errors.New("the archive is full")
@@ -72,13 +66,9 @@ func TestFile_CompactRefusesADamagedFile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "j")
-			j := open(t, path)
-			for _, id := range []string{"a", "b", "c", "d"} {
-				require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-				require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Applied}))
-			}
-			require.NoError(t, j.Sending(t.Context(), ticket("last", 0)))
+			j, path := opened(t)
+			done(t, j, Applied, "a", "b", "c", "d")
+			sent(t, j, "last")
 			whole, err := os.ReadFile(path)
 			require.NoError(t, err)
 			hurt := damage(bytes.Clone(whole))
@@ -97,10 +87,8 @@ func TestFile_CompactRefusesADamagedFile(t *testing.T) {
 func TestFile_CompactFails(t *testing.T) {
 	for _, step := range []string{"name create", "write ", "fsync ", "name rename"} {
 		t.Run(step, func(t *testing.T) {
-			on := newDisk(nil)
-			j := on.open(t)
-			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+			on, j := emptyDisk(t)
+			done(t, j, Applied, "a")
 			old := on.inode(t)
 			on.fails = step
 			require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), errFull)
@@ -108,7 +96,7 @@ func TestFile_CompactFails(t *testing.T) {
 			_, left := on.Holds(onDisk + ".new")
 			require.False(t, left)
 			syncs := on.syncs
-			require.NoError(t, j.Sending(t.Context(), ticket("b", 0)))
+			sent(t, j, "b")
 			require.Equal(t, syncs+1, on.syncs)
 			require.Same(t, old, on.inode(t))
 		})

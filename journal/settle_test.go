@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,12 +24,8 @@ func entriesOf(t *testing.T, path string) map[string]Entry {
 
 // A name and a reason stay with the ticket: in the file, after a restart, and in an archive.
 func TestSettle_IsKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	j := open(t, path)
-	for _, id := range []string{"a", "b"} {
-		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Unknown}))
-	}
+	j, path := opened(t)
+	done(t, j, Unknown, "a", "b")
 	require.NoError(t, j.Settle(t.Context(), "a", found))
 	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: NotApplied}))
 	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: NotApplied}), "it is settled")
@@ -47,20 +42,16 @@ func TestSettle_IsKept(t *testing.T) {
 
 // What a crash leaves of the disk right after Settle has the settlement.
 func TestSettle_IsDurable(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
+	on, j := emptyDisk(t)
+	done(t, j, Unknown, "a")
 	require.NoError(t, j.Settle(t.Context(), "a", found))
 	on.afterPowerFailed(func(left *disk) { require.Equal(t, "maria", byWhom(t, left)) })
 }
 
 // A disk that fails leaves the ticket in doubt, or settled as it was said, but an error says so.
 func TestSettle_FailingDisk(t *testing.T) {
-	on := newDisk(nil)
-	j := on.open(t)
-	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
+	on, j := emptyDisk(t)
+	done(t, j, Unknown, "a")
 	on.fails = "fsync /"
 	require.ErrorIs(t, j.Settle(t.Context(), "a", found), errFull)
 	on.fails = ""
@@ -78,30 +69,18 @@ func byWhom(t *testing.T, on *disk) (by string) {
 	return by
 }
 
+// Besides what journaltest tests: an outcome that there is not, a context that has ended, a reason that is too long, a closed file.
 func TestSettle_Refuses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	file, memory := open(t, path), new(MemoryJournal)
-	for _, j := range []Journal{file, memory} {
-		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is in progress")
-		require.ErrorIs(t, j.Settle(t.Context(), "b", found), ErrNotInDoubt)
-		require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
-		for _, s := range []Settlement{
-			{Outcome: Unknown, By: "maria", Because: "x"},
-			{Outcome: "perhaps", By: "maria", Because: "x"},
-			{Outcome: Applied, Because: "x"},
-			{Outcome: Applied, By: "maria"},
-		} {
-			require.Error(t, j.Settle(t.Context(), "a", s))
-		}
-		done, cancel := context.WithCancel(t.Context())
+	file, path := opened(t)
+	for _, j := range []Journal{file, new(MemoryJournal)} {
+		done(t, j, Unknown, "a")
+		require.Error(t, j.Settle(t.Context(), "a", Settlement{Outcome: "perhaps", By: "maria", Because: "x"}))
+		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorIs(t, j.Settle(done, "a", found), context.Canceled)
+		require.ErrorIs(t, j.Settle(ended, "a", found), context.Canceled)
 		require.NoError(t, j.Settle(t.Context(), "a", found))
-		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is settled")
 	}
-	require.NoError(t, file.Sending(t.Context(), ticket("long", 0)))
-	require.NoError(t, file.Ended(t.Context(), "long", End{Outcome: Unknown}))
+	done(t, file, Unknown, "long")
 	long := found
 	long.Because = strings.Repeat("x", maxRecord)
 	require.ErrorContains(t, file.Settle(t.Context(), "long", long), "at most")
