@@ -207,11 +207,13 @@ func TestCalls(t *testing.T) {
 		require.NoError(t, file.Ended(t.Context(), id, End{Outcome: outcome}))
 	}
 	require.NoError(t, file.Sending(t.Context(), approval("d")))
-	sent(t, file, "other", "another")
-	for e, err := range file.Calls(t.Context(), "lists.create") {
-		require.NoError(t, err)
-		require.Equal(t, "other", e.Ticket.ID)
-		break
+	for _, j := range []Journal{file, new(MemoryJournal)} {
+		sent(t, j, "other", "another")
+		for e, err := range j.Calls(t.Context(), "lists.create") {
+			require.NoError(t, err)
+			require.Equal(t, "other", e.Ticket.ID)
+			break
+		}
 	}
 	require.NoError(t, file.Close())
 	for _, err := range file.Calls(t.Context(), "campaigns.approve") {
