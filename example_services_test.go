@@ -36,11 +36,7 @@ func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandb
 			},
 		}}}),
 	}, opts...)...)
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return client, sb
+	return clientOf(sb), sb
 }
 
 // Ids in that sandbox.
@@ -428,11 +424,7 @@ func fieldsSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbo
 			Hubs:  []sandbox.Hub{{ID: secondHubID, Name: "Second"}},
 		}}}),
 	}, opts...)...)
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return client, sb
+	return clientOf(sb), sb
 }
 
 // Ids in that sandbox.

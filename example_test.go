@@ -28,11 +28,7 @@ func exampleSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 			),
 		}},
 	}}}))
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return client, sb
+	return clientOf(sb), sb
 }
 
 const exampleList = "a00000000000000000000001"
@@ -231,7 +227,6 @@ func ExampleOutcomeUnknownError_Resolve() {
 	// sent 1 time
 }
 
-// Ensure makes a name an idempotency key: it creates the list, or finds exactly that one.
 func ExampleListsService_Named() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
@@ -247,6 +242,7 @@ func ExampleListsService_Named() {
 	// true
 }
 
+// Ensure makes a name an idempotency key: it creates the list, or finds exactly that one.
 func ExampleListsService_Ensure() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
@@ -349,12 +345,9 @@ func ExampleCodeOf() {
 // A conflict that passes in a moment says when to try again. A job that is run again later does not wait in between.
 func ExampleRetryAfter() {
 	sb := sandbox.New(nil)
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	if err != nil {
-		log.Fatal(err)
-	}
+	client := clientOf(sb)
 	sb.Fail("campaigns.create", sandbox.Nth(1), sandbox.Status(409, "LIST_PROCESSING"))
-	_, err = client.Campaigns.Create(context.Background(), prospectkit.NewCampaign{ListIDs: []string{"65f0c0ffee65f0c0ffee65f0"}})
+	_, err := client.Campaigns.Create(context.Background(), prospectkit.NewCampaign{ListIDs: []string{"65f0c0ffee65f0c0ffee65f0"}})
 	if wait, ok := prospectkit.RetryAfter(err); ok {
 		fmt.Println("again in", wait)
 	} else if err != nil {
@@ -418,11 +411,7 @@ func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 			},
 		}},
 	}))
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return client, sb
+	return clientOf(sb, prospectkit.WithJournal(new(journal.MemoryJournal))), sb
 }
 
 // Ids in that sandbox.

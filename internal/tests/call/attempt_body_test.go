@@ -125,11 +125,3 @@ func streamed(body string, piece int) http.HandlerFunc {
 		}
 	}
 }
-
-// A recording of net/http's may tell of a compression that it has undone.
-func TestAttempt_PlainResponseThatSaysGzip(t *testing.T) {
-	recorded := tests.Always(http.StatusOK, tests.OneUser, "Content-Encoding", "gzip")
-	user, err := tests.NewClient(t, recorded).Account.Me(t.Context())
-	require.NoError(t, err)
-	require.NotEmpty(t, user.ID)
-}

@@ -1,12 +1,10 @@
 package call_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -87,28 +85,3 @@ func TestRedaction_ErrorsDoNotPrintTheToken(t *testing.T) {
 		requireNoToken(t, args[0], err)
 	}
 }
-
-// Errors of net/http hold the URL and sometimes more of the request.
-func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
-	refusing := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no route") }}
-	var seen []prospectkit.Event
-	for name, rt := range map[string]http.RoundTripper{
-		"refused": refusing, "redirect nobody can read": tests.Always(302, "", "Location", "http://[::1"), "no response": tests.RoundTrip(nothing),
-	} {
-		client := tests.NewClient(t, rt, tests.Events(&seen), tests.OneAttempt)
-		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret search"})
-		require.Error(t, err, name)
-		requireNoToken(t, name, err)
-		require.NotContains(t, err.Error(), "secret", name)
-		require.NotContains(t, fmt.Sprintf("%+v", seen), "secret", name)
-		require.NotContains(t, tests.Discard(client.Lists.Get(t.Context(), tests.ListID)).Error(), tests.ListID, name)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := tests.NewClient(t, tests.Always(200, tests.OneUser), tests.Events(&seen)).Lists.Page(ctx, prospectkit.ListsParams{Search: "secret search"})
-	require.ErrorIs(t, err, context.Canceled)
-	require.NotContains(t, fmt.Sprint(err, seen), "secret")
-}
-
-// nothing breaks the contract of a transport.
-func nothing(*http.Request) (*http.Response, error) { return nil, nil }

@@ -242,8 +242,7 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 	} {
 		tests.InTime(t, name, func(t *testing.T) {
 			sb, j := sandbox.New(t), &slowJournal{new(journal.MemoryJournal), takes}
-			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
-			require.NoError(t, err)
+			client := tests.SandboxClient(t, sb, prospectkit.WithJournal(j))
 			if name == "always" {
 				require.ErrorIs(t, tests.Discard(client.Lists.Create(t.Context(), tests.Q1)), prospectkit.RuleJournal)
 				require.Empty(t, sb.Journal())
@@ -295,9 +294,8 @@ func TestResolve_AfterASlowHistory(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			sb, j := sandbox.New(t), &slowHistory{new(journal.MemoryJournal), 0, 6 * time.Minute, taken}
-			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
-			require.NoError(t, err)
-			_, err = client.Lists.Create(t.Context(), tests.Q1, prospectkit.Once("q1"))
+			client := tests.SandboxClient(t, sb, prospectkit.WithJournal(j))
+			_, err := client.Lists.Create(t.Context(), tests.Q1, prospectkit.Once("q1"))
 			if taken {
 				require.ErrorIs(t, err, prospectkit.RuleJournal)
 				require.Empty(t, sb.Journal())

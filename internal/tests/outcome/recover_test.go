@@ -96,6 +96,15 @@ func requireHonest(t *testing.T, r *prospectkit.Recovery) {
 	}
 }
 
+// recovered is what Recover says of itself, honestly.
+func recovered(t *testing.T, c *prospectkit.Client) *prospectkit.Recovery {
+	t.Helper()
+	r, err := c.Recover(t.Context())
+	require.NoError(t, err)
+	requireHonest(t, r)
+	return r
+}
+
 // onlyReads demands that nothing but free reads was sent since a request.
 func onlyReads(t *testing.T, sb *sandbox.Sandbox, since int) {
 	t.Helper()
@@ -110,9 +119,7 @@ func TestRecover(t *testing.T) {
 	recovering(t, mixed, func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book), prospectkit.NoSpend(), prospectkit.NoSend(), prospectkit.ReadOnly())
 		before, balance, began := len(sb.Journal()), sb.Balance(), time.Now()
-		r, err := second.Recover(t.Context())
-		require.NoError(t, err)
-		requireHonest(t, r)
+		r := recovered(t, second)
 		require.Equal(t, []string{"lists.create", "lists.create"}, names(r.Settled))
 		require.Equal(t, []string{"campaigns.approve"}, names(r.Later), "its activation runs in the background")
 		require.Equal(t, []string{"lists.crm-push", "lists.add-contacts"}, names(r.Person))
@@ -130,9 +137,7 @@ func TestRecover(t *testing.T) {
 		require.NoError(t, book.Settle(t.Context(), r.Person[0].Ticket.ID, journal.Settlement{Outcome: journal.Applied, By: "Ada", Because: "it is in the CRM"}))
 		require.NoError(t, tests.Discard(tests.SandboxClient(t, sb).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
 		time.Sleep(time.Until(r.Later[0].Resolution.Again))
-		r, err = second.Recover(t.Context())
-		require.NoError(t, err)
-		requireHonest(t, r)
+		r = recovered(t, second)
 		require.Equal(t, []string{"campaigns.approve"}, names(r.Settled))
 		require.Empty(t, r.Later)
 		require.Equal(t, []string{"lists.add-contacts"}, names(r.Person))
@@ -153,8 +158,7 @@ func TestRecover_Nothing(t *testing.T) {
 				read = append(read, r.Method+" "+r.URL.Path)
 				return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")} // which is no error of Recover
 			}), prospectkit.WithJournal(j), tests.OneAttempt)
-			r, err = other.Recover(t.Context())
-			require.NoError(t, err)
+			r = recovered(t, other)
 			require.Equal(t, new(prospectkit.Recovery), r)
 			require.Equal(t, []string{"GET /api/v1/business/me"}, read)
 		}
@@ -163,8 +167,7 @@ func TestRecover_Nothing(t *testing.T) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		time.Sleep(time.Hour)
 		require.Len(t, sb.Journal(), before, "New never runs it")
-		r, err = second.Recover(t.Context())
-		require.NoError(t, err)
+		r = recovered(t, second)
 		require.Len(t, r.Settled, 1)
 	})
 }
@@ -217,9 +220,7 @@ func TestRecover_CutShort(t *testing.T) {
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "it may be repeated")
 					require.Len(t, r.Later, 9-len(r.Settled))
 				}
-				r, err = second.Recover(t.Context())
-				require.NoError(t, err)
-				requireHonest(t, r)
+				r = recovered(t, second)
 				require.Len(t, book.Noted, 9)
 				require.Empty(t, r.Later)
 				require.Empty(t, r.Person)
@@ -260,8 +261,7 @@ func TestRecover_LeavesCallsInProgress(t *testing.T) {
 		require.Len(t, book.Sent, 1)
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		before := len(sb.Journal())
-		r, err := second.Recover(t.Context())
-		require.NoError(t, err)
+		r := recovered(t, second)
 		require.Equal(t, new(prospectkit.Recovery), r)
 		require.Len(t, sb.Journal(), before+1)
 		require.Equal(t, 2, sb.Calls("account.me"), "the first client, and this one, for the time of the service")
@@ -274,11 +274,9 @@ func TestRecover_LeavesCallsInProgress(t *testing.T) {
 func TestRecover_Again(t *testing.T) {
 	recovering(t, mixed, func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
-		r, err := second.Recover(t.Context())
-		require.NoError(t, err)
+		r := recovered(t, second)
 		before := len(sb.Journal())
-		again, err := second.Recover(t.Context())
-		require.NoError(t, err)
+		again := recovered(t, second)
 		require.Len(t, sb.Journal(), before, "it is remembered")
 		require.Empty(t, again.Settled)
 		require.Equal(t, names(r.Later), names(again.Later))
@@ -288,9 +286,7 @@ func TestRecover_Again(t *testing.T) {
 		sent, runs := r.Later[0].Ticket.LastSent, 0
 		for ; len(again.Later) > 0; runs++ {
 			time.Sleep(time.Until(again.Later[0].Resolution.Again))
-			again, err = second.Recover(t.Context())
-			require.NoError(t, err)
-			requireHonest(t, again)
+			again = recovered(t, second)
 		}
 		require.Less(t, runs, 10)
 		require.Equal(t, 15*time.Minute, time.Since(sent).Round(time.Minute))
@@ -314,9 +310,7 @@ func TestRecover_Fifty(t *testing.T) {
 			return sb.Transport().RoundTrip(r)
 		})))
 		before, began := len(sb.Journal()), time.Now()
-		r, err := second.Recover(t.Context())
-		require.NoError(t, err)
-		requireHonest(t, r)
+		r := recovered(t, second)
 		require.Len(t, r.Settled, 50)
 		require.Len(t, book.Noted, 50)
 		require.Equal(t, 4, most)
@@ -338,8 +332,7 @@ func TestRecover_LongAgo(t *testing.T) {
 	recovering(t, lists(12), func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
 		time.Sleep(10 * time.Minute)
 		before, began := len(sb.Journal()), time.Now()
-		r, err := tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Recover(t.Context())
-		require.NoError(t, err)
+		r := recovered(t, tests.SandboxClient(t, sb, prospectkit.WithJournal(book)))
 		require.Len(t, r.Settled, 12)
 		require.Len(t, sb.Journal(), before+12)
 		require.Zero(t, time.Since(began))
@@ -350,9 +343,7 @@ func TestRecover_LongAgo(t *testing.T) {
 func TestRecover_TooLate(t *testing.T) {
 	recovering(t, lists(3), func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
 		time.Sleep(time.Hour)
-		r, err := tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Recover(t.Context())
-		require.NoError(t, err)
-		requireHonest(t, r)
+		r := recovered(t, tests.SandboxClient(t, sb, prospectkit.WithJournal(book)))
 		require.Len(t, r.Settled, 1)
 		require.Len(t, r.Person, 2)
 		require.Contains(t, r.Person[0].Resolution.Note, "somebody may have undone it since")
@@ -406,8 +397,7 @@ func TestRecover_TheJournalFails(t *testing.T) {
 		require.ErrorIs(t, r.Later[0].Err, tests.ErrBroken)
 		require.NotEqual(t, prospectkit.OutcomeUnknown, r.Later[0].Resolution.Outcome, "it is known, and not noted")
 
-		r, err = tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Recover(t.Context())
-		require.NoError(t, err)
+		r = recovered(t, tests.SandboxClient(t, sb, prospectkit.WithJournal(book)))
 		require.Len(t, r.Settled, 2)
 	})
 }
@@ -424,8 +414,7 @@ func TestRecover_SettlesTheGuard(t *testing.T) {
 		require.ErrorIs(t, tests.Discard(client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})), prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, spend.Book{InDoubt: 1010}, tests.Booked(t, guard))
 		before := sb.Balance()
-		r, err := client.Recover(t.Context())
-		require.NoError(t, err)
+		r := recovered(t, client)
 		require.Equal(t, []string{"agents.create-web-monitor"}, names(r.Settled))
 		require.Equal(t, []string{"search.prospects"}, names(r.Person))
 		require.Equal(t, spend.Book{InDoubt: 10, Released: 1000}, tests.Booked(t, guard))
@@ -441,8 +430,7 @@ func TestRecover_AtOnce(t *testing.T) {
 		for range 3 {
 			client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 			all.Go(func() {
-				r, err := client.Recover(t.Context())
-				require.NoError(t, err)
+				r := recovered(t, client)
 				require.Empty(t, r.Person)
 				for _, d := range r.Later {
 					require.Contains(t, d.Resolution.Note, "another worker")
@@ -476,9 +464,7 @@ func TestRecover_OfALaterVersion(t *testing.T) {
 		later.ID, later.Version = "later", journal.Version+1
 		require.NoError(t, book.Sending(t.Context(), later))
 		require.NoError(t, book.Ended(t.Context(), later.ID, journal.End{Outcome: journal.Unknown}))
-		r, err := tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Recover(t.Context())
-		require.NoError(t, err)
-		requireHonest(t, r)
+		r := recovered(t, tests.SandboxClient(t, sb, prospectkit.WithJournal(book)))
 		require.Len(t, r.Settled, 1)
 		require.Len(t, r.Person, 1)
 		require.Equal(t, "a later version of this package has written its ticket", r.Person[0].Resolution.Note)
@@ -492,15 +478,13 @@ func TestRecover_AfterAKill(t *testing.T) {
 		j, err := journal.Open(path, book.Workspace())
 		require.NoError(t, err)
 		require.NoError(t, j.Sending(t.Context(), book.Sent[0]), "and no end")
-		r, err := tests.SandboxClient(t, sb, prospectkit.WithJournal(j)).Recover(t.Context())
-		require.NoError(t, err)
+		r := recovered(t, tests.SandboxClient(t, sb, prospectkit.WithJournal(j)))
 		require.Equal(t, new(prospectkit.Recovery), r, "in this process, it is in progress")
 		require.NoError(t, j.Close())
 		j, err = journal.Open(path, book.Workspace())
 		require.NoError(t, err)
 		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(j))
-		r, err = client.Recover(t.Context())
-		require.NoError(t, err)
+		r = recovered(t, client)
 		require.Len(t, r.Settled, 1)
 		require.NoError(t, j.Close())
 		r, err = client.Recover(t.Context())
