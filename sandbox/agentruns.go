@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,94 +34,83 @@ type agentSpec struct {
 // periods are how often a web monitor searches.
 var periods = map[string]time.Duration{"1h": time.Hour, "6h": 6 * time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour}
 
-// readSpec reads the fields of a creation, in their documented order.
-func readSpec(kind string, body *form, now time.Time) *agentSpec {
-	s := &agentSpec{kind: kind, cycle: periods["1d"], filters: map[string][]string{}}
-	s.name = body.required("listName")
-	if body.has("listName") && strings.TrimSpace(s.name) == "" {
-		body.fail("listName", "has to be at least 1 character long")
+// agentTakes are the fields of a creation of each kind, in their documented order.
+var agentTakes = func() map[string][]taking {
+	common := []taking{optional("start", aFlag), optional("expirationDate", futureDate), optional("maxCreditSpend", integer(1000, 200_000))}
+	return map[string][]taking{
+		PersonDiscovery: slices.Concat([]taking{required("listName", notBlank)}, common, []taking{someFilter}),
+		PeopleWatcher: slices.Concat([]taking{
+			required("listName", notBlank), required("eventType", oneOf("social-person-profile-updates", "social-person-post-updates")),
+			oneOfTwo("listId", "listIds"), optional("listId", anID), optional("listIds", idList(1, math.MaxInt)), optional("frequency", integer(1, 90)),
+		}, common),
+		WebMonitor: slices.Concat([]taking{
+			required("listName", notBlank), required("entityType", oneOf("person", "company")), required("prompt", chars(2000)),
+			optional("searchPeriod", oneOf(slices.Sorted(maps.Keys(periods))...)), optional("numResults", integer(1, 100)), // caps pages, not results
+		}, common),
 	}
-	switch kind {
-	case PeopleWatcher:
-		body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
-		s.readSources(body)
-		s.cycle *= time.Duration(body.integer("frequency", 1, 90, 1))
-	case WebMonitor:
-		s.entity = body.requiredChoice("entityType", "person", "company")
-		s.prompt = body.required("prompt")
-		if body.has("prompt") {
-			body.length("prompt", s.prompt, 2000)
-		}
-		s.cycle = cmp.Or(periods[body.choice("searchPeriod", slices.Sorted(maps.Keys(periods))...)], s.cycle)
-		body.integer("numResults", 1, 100, 10) // caps pages, not results
+}()
+
+func notBlank(c *call, v value) string {
+	if v.isText && strings.TrimSpace(v.text) == "" {
+		return "has to be at least 1 character long"
 	}
-	s.start = body.flag("start")
-	s.readExpiry(body, now)
-	if body.has("maxCreditSpend") {
-		s.maxSpend = int64(body.integer("maxCreditSpend", 1000, 200_000, 0))
-	}
-	if kind == PersonDiscovery {
-		s.readFilters(body, "", body.fields)
-		if len(s.filters) == 0 {
-			body.fail("filters", "need at least one that is not empty")
-		}
-	}
-	return s
+	return anyText(c, v)
 }
 
-func (s *agentSpec) readSources(body *form) {
-	one, hasOne := body.text("listId")
-	many, hasMany := body.idList("listIds", 1, 0)
-	sentOne := body.has("listId")
+func futureDate(c *call, v value) string {
+	day, err := time.Parse(time.DateOnly, v.text)
 	switch {
-	case sentOne && hasMany:
-		body.fail("listId", "and listIds exclude each other")
-	case !sentOne && !hasMany:
-		body.fail("listId", "or listIds is required")
-	case hasOne:
-		body.id("listId", one)
-		many = []string{one}
-	}
-	s.sources = many
-}
-
-func (s *agentSpec) readExpiry(body *form, now time.Time) {
-	const name = "expirationDate"
-	raw, sent := body.fields[name]
-	if !sent || string(raw) == "null" {
-		return
-	}
-	text, _ := asString(raw)
-	day, err := time.Parse(time.DateOnly, text)
-	switch {
+	case v.raw == "null":
 	case err != nil:
-		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
-	case !day.After(now):
-		body.fail(name, "has to be in the future")
+		return "has to be a date, YYYY-MM-DD, or null"
+	case !day.After(c.now):
+		return "has to be in the future"
 	}
-	s.expires = day
+	return ""
 }
 
-// readFilters reads every array as a filter, at any depth.
-func (s *agentSpec) readFilters(body *form, under string, within fields) {
-	for _, name := range slices.Sorted(maps.Keys(within)) {
-		raw := within[name]
-		if isObject(raw) {
-			var inner fields
-			_ = json.Unmarshal(raw, &inner) // an object is one
-			s.readFilters(body, under+name+".", inner)
+func someFilter(_ *call, in input, v *checks) {
+	if filters := agentFilters(in, "", v.fail); len(filters) == 0 {
+		v.fail("filters", "need at least one that is not empty")
+	}
+}
+
+// agentFilters are the arrays that hold something, at any depth: each is a filter.
+func agentFilters(in input, under string, fail func(param, format string, args ...any)) map[string][]string {
+	filters := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		raw := []byte(in[name].raw)
+		var inner fields
+		if isObject(raw) && json.Unmarshal(raw, &inner) == nil {
+			maps.Copy(filters, agentFilters(bodyInput(inner), under+name+".", fail))
 		}
 		if raw[0] != '[' {
 			continue
 		}
 		values, err := stringsOf(raw)
 		if err != nil {
-			body.fail(under+name, "%v", err)
+			fail(under+name, "%v", err)
 		}
 		if len(values) > 0 {
-			s.filters[under+name] = values
+			filters[under+name] = values
 		}
 	}
+	return filters
+}
+
+// readSpec reads what was accepted.
+func readSpec(kind string, in input) *agentSpec {
+	s := &agentSpec{kind: kind, name: in.text("listName"), prompt: in.text("prompt"), entity: in.text("entityType"), sources: in.texts("listIds")}
+	s.start, s.maxSpend = in["start"].raw == "true", in.number("maxCreditSpend", 0)
+	s.expires, _ = time.Parse(time.DateOnly, in.text("expirationDate"))
+	s.cycle = cmp.Or(periods[in.text("searchPeriod")], periods["1d"]) * time.Duration(in.number("frequency", 1))
+	if in.has("listId") {
+		s.sources = []string{in.text("listId")}
+	}
+	if kind == PersonDiscovery {
+		s.filters = agentFilters(in, "", func(string, string, ...any) {})
+	}
+	return s
 }
 
 // delivers is the kind of list that the results go to.

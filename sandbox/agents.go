@@ -14,15 +14,15 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
-	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
-	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
+	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true, takes: agentTakes[PersonDiscovery]},
+	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true, takes: agentTakes[PeopleWatcher]},
+	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true, takes: agentTakes[WebMonitor]},
 	op.AgentsList:            {handle: (*call).listAgents},
 	op.AgentsGet:             {handle: (*call).getAgent},
 	op.AgentsAdjust:          {handle: (*call).adjustAgent, json: true},
 	op.AgentsActivate:        {handle: (*call).activateAgent},
 	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}},
-	op.AgentsAutocomplete:    {handle: (*call).autocomplete},
+	op.AgentsAutocomplete:    {handle: (*call).autocomplete, takes: []taking{required("field", oneOf("region", "industry", "title"))}},
 })
 
 const freePlanAgents = 10
@@ -115,12 +115,9 @@ func (a *Agent) begin(ws *workspace, _, now time.Time) {
 func (ws *workspace) spec(a *Agent) *agentSpec {
 	s := ws.specs[string(a.Config)]
 	if s == nil || s.kind != a.Type {
-		s = &agentSpec{kind: a.Type, cycle: periods["1d"]}
-		if len(a.Config) > 0 {
-			var body fields
-			_ = json.Unmarshal(a.Config, &body) // it is an object
-			s = readSpec(a.Type, &form{body, &checks{}}, time.Time{})
-		}
+		var body fields
+		_ = json.Unmarshal(a.Config, &body) // it is an object, or nothing
+		s = readSpec(a.Type, bodyInput(body))
 		ws.specs[string(a.Config)] = s
 	}
 	return s
@@ -130,13 +127,13 @@ func (ws *workspace) spec(a *Agent) *agentSpec {
 func (w *Tenant) Agents() []Agent { return newestFirst(agents.copies(w)) }
 
 func (a *Agent) wire() object {
-	return object{"id": a.ID, "type": optional(a.Type), "name": a.Name, "status": a.Status, "started": a.Status != agentDraft}
+	return object{"id": a.ID, "type": orNull(a.Type), "name": a.Name, "status": a.Status, "started": a.Status != agentDraft}
 }
 
 // record is an agent as reads show it.
 func (ws *workspace) record(a *Agent) object {
 	w := a.wire()
-	w["listId"], w["contactsFound"] = optional(a.ListID), 0
+	w["listId"], w["contactsFound"] = orNull(a.ListID), 0
 	if l := ws.list(a.ListID); l != nil {
 		w["contactsFound"] = len(l.Rows)
 	}
@@ -145,11 +142,10 @@ func (ws *workspace) record(a *Agent) object {
 
 func createAgent(kind string) handler {
 	return func(c *call) response {
-		body := c.body
-		spec := readSpec(kind, body, c.now)
-		delete(body.fields, "start")
-		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
-		if !body.has("expirationDate") {
+		spec := readSpec(kind, c.in)
+		delete(c.body, "start")
+		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(c.body)), ExpiresAt: spec.expires}
+		if !c.in.has("expirationDate") {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
 		c.mayCreate(a, spec)
@@ -166,7 +162,6 @@ func createAgent(kind string) handler {
 
 // mayCreate checks what concerns more than one field.
 func (c *call) mayCreate(a *Agent, spec *agentSpec) {
-	c.body.valid()
 	c.nameFree(strings.TrimSpace(a.Name))
 	c.sourcesExist(spec)
 	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
@@ -230,15 +225,14 @@ func (c *call) draftAgent() *Agent {
 }
 
 func (c *call) adjustAgent() response {
-	body := c.body
 	a := c.draftAgent()
-	merged := mergeConfig(a.Config, body.fields)
-	next := &form{merged, &checks{}}
-	if body.has("start") {
-		next.fail("start", "cannot be adjusted: activate the agent")
-	}
-	spec := readSpec(a.Type, next, c.now)
-	next.valid()
+	merged := mergeConfig(a.Config, c.body)
+	c.check(bodyInput(merged), append([]taking{func(_ *call, in input, v *checks) {
+		if in.has("start") {
+			v.fail("start", "cannot be adjusted: activate the agent")
+		}
+	}}, agentTakes[a.Type]...))
+	spec := readSpec(a.Type, bodyInput(merged))
 	if spec.name != a.Name {
 		c.nameFree(strings.TrimSpace(spec.name))
 	}
@@ -247,7 +241,7 @@ func (c *call) adjustAgent() response {
 	config := must(json.Marshal(merged))
 	c.effect(func() {
 		a.Name, a.Config = spec.name, config
-		if body.has("expirationDate") {
+		if c.in.has("expirationDate") {
 			a.ExpiresAt = spec.expires
 			c.ws.scheduleExpiry(a)
 		}
@@ -290,10 +284,7 @@ func (c *call) pauseAgent() response {
 }
 
 func (c *call) autocomplete() response {
-	q := c.params()
-	field := q.choice("field", "region", "industry", "title")
-	q.needs("field", q.Has("field"))
-	q.valid()
+	field := c.in.text("field")
 	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }
 

@@ -114,8 +114,11 @@ func (sb *Sandbox) enrol(ws *workspace, c *Campaign, at time.Time) {
 }
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsSends:    {handle: (*call).listSends},
-	op.CampaignsEditSend: {handle: (*call).editSend, json: true},
+	op.CampaignsSends: {handle: (*call).listSends, takes: pages},
+	op.CampaignsEditSend: {handle: (*call).editSend, json: true, takes: []taking{
+		either("subject", "body", "dueAt"), optional("subject", anyText), optional("body", anyText), optional("dueAt", anInstant),
+		only("subject", "body", "dueAt"),
+	}},
 })
 
 const (
@@ -130,25 +133,19 @@ func (s Send) wire() object {
 }
 
 func (c *call) listSends() response {
-	page := c.params().paging(100)
-	return pageOf(page, c.campaign().Sends, Send.wire)
+	return pageOf(c.paging(100), c.campaign().Sends, Send.wire)
+}
+
+func anInstant(_ *call, v value) string {
+	at, err := time.Parse(timeFormat, v.text)
+	if err != nil || at.Format(timeFormat) != v.text || at.Year() < 1970 {
+		return "has to be an instant such as 2026-01-31T09:30:00.000Z, after 1970"
+	}
+	return ""
 }
 
 func (c *call) editSend() response {
-	id, body := c.req.PathValue("sendId"), c.body
-	subject, hasSubject := body.text("subject")
-	words, hasBody := body.text("body")
-	due, hasDue := body.text("dueAt")
-	dueAt, err := time.Parse(timeFormat, due)
-	if hasDue && (err != nil || dueAt.Format(timeFormat) != due || dueAt.Year() < 1970) {
-		body.fail("dueAt", "has to be an instant such as 2026-01-31T09:30:00.000Z, after 1970")
-	}
-	if len(body.fields) == 0 {
-		body.fail("subject", "body or dueAt is required")
-	}
-	body.only("subject", "body", "dueAt")
-	body.valid()
-	cp, s := c.ws.send(id)
+	cp, s := c.ws.send(c.req.PathValue("sendId"))
 	switch {
 	case s == nil:
 		deny("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
@@ -157,15 +154,7 @@ func (c *call) editSend() response {
 	}
 
 	next := *s
-	if hasSubject {
-		next.Subject = subject
-	}
-	if hasBody {
-		next.Body = words
-	}
-	if hasDue {
-		next.DueAt = stamp(dueAt)
-	}
+	stop(patch(&next, c.sent))
 	c.effect(func() {
 		*s = next
 		c.sb.scheduleSends(c.ws, cp, c.now)

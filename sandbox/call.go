@@ -13,20 +13,20 @@ import (
 
 // call is one request while the rules handle it, under the lock of the sandbox.
 type call struct {
-	sb     *Sandbox
-	ws     *workspace
-	key    *key
-	op     *op.Op
-	takes  endpoint
-	req    *http.Request
-	query  url.Values
-	sent   []byte // the body
-	body   *form  // the same, of an operation that takes JSON
-	checks checks
-	now    time.Time
-	id     string
-	header http.Header // of the response
-	cap    *int        // see Fault
+	sb       *Sandbox
+	ws       *workspace
+	key      *key
+	op       *op.Op
+	endpoint endpoint
+	req      *http.Request
+	query    url.Values
+	sent     []byte // the body
+	body     fields // the same, of an operation that takes JSON
+	in       input  // its fields, or the query
+	now      time.Time
+	id       string
+	header   http.Header // of the response
+	cap      *int        // see Fault
 
 	effects []string
 	spent   int64
@@ -40,6 +40,7 @@ type handler func(*call) response
 type endpoint struct {
 	handle handler
 	json   bool     // it takes a JSON object
+	takes  []taking // of its query, or of its body
 	path   []string // the parameters that an undocumented path needs
 }
 
@@ -60,20 +61,16 @@ func (c *call) effect(change func(), format string, args ...any) {
 
 // decode checks the ids in the path, and opens the body.
 func (c *call) decode() {
-	for _, name := range slices.Concat(c.takes.path, op.Parameters(c.op.Path)) {
+	for _, name := range slices.Concat(c.endpoint.path, op.Parameters(c.op.Path)) {
 		if !isID(c.req.PathValue(name)) {
 			stop(invalid(name, wantID))
 		}
 	}
-	if c.takes.json {
-		c.body = c.form()
+	if c.in = queryInput(c.query); c.endpoint.json {
+		c.body = c.object()
+		c.in = bodyInput(c.body)
 	}
-}
-
-// pathID is the id that a parameter of the path has, if nothing is wrong with the query and the body.
-func (c *call) pathID(parameter string) string {
-	c.checks.valid()
-	return c.req.PathValue(parameter)
+	c.check(c.in, c.endpoint.takes)
 }
 
 // refusal is a response in the error envelope. It ends a handler.

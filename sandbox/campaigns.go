@@ -3,6 +3,8 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -13,10 +15,20 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsList:   {handle: (*call).listCampaigns},
-	op.CampaignsCreate: {handle: (*call).createCampaign, json: true},
-	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
+	op.CampaignsList: {handle: (*call).listCampaigns},
+	op.CampaignsCreate: {handle: (*call).createCampaign, json: true, takes: slices.Concat([]taking{required("name", aName)}, drafts, []taking{
+		optional("knowledgeHubId", anID), optional("templateId", anID), optional("writingStyleId", anID),
+		only("name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId"),
+	})},
+	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true, takes: slices.Concat([]taking{
+		either("name", "channels", "listIds", "steps"), optional("name", aName),
+	}, drafts, []taking{only("name", "channels", "listIds", "steps")})},
+	op.CampaignsSteps:       {handle: (*call).listSteps},
+	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
 })
+
+// drafts are what creation and adjustment both take. Channels have a code of their own.
+var drafts = []taking{optional("listIds", idList(0, math.MaxInt)), optional("steps", someSteps)}
 
 const maxLists = 10
 
@@ -197,25 +209,21 @@ func (c *call) listCampaigns() response {
 	return listing("campaigns", slices.DeleteFunc(newestFirst(campaigns.in(c.ws)), campaigns.hidden), (*Campaign).wire)
 }
 
-// draft reads the fields that creation and adjustment share.
-func (f *form) draft() (d Campaign, err error) {
-	d.Name, _ = f.name("name")
-	d.ListIDs, _ = f.idList("listIds", 0, 0)
-	d.Steps = f.steps()
-	if raw, ok := f.fields["channels"]; ok {
-		if d.Channels, ok = readChannels(raw); !ok {
-			err = refuse("INVALID_CAMPAIGN_CHANNELS", "channels has to hold email, social or both.", "channels")
+// draft makes the changes of a body, which was checked but for its channels.
+func (c *call) draft(d *Campaign) {
+	if chosen := c.in.texts("channels"); c.in.has("channels") {
+		unknown := slices.ContainsFunc(chosen, func(channel string) bool { return !slices.Contains(channels, channel) })
+		distinct := slices.Compact(slices.Sorted(slices.Values(chosen)))
+		if unknown || len(chosen) == 0 || len(distinct) < len(chosen) {
+			deny("INVALID_CAMPAIGN_CHANNELS", "channels has to hold email, social or both.", "channels")
 		}
 	}
-	return d, err
-}
-
-// readChannels reads one or two different channels.
-func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
-	chosen, err := stringsOf(raw)
-	unknown := slices.ContainsFunc(chosen, func(channel string) bool { return !slices.Contains(channels, channel) })
-	distinct := slices.Compact(slices.Sorted(slices.Values(chosen)))
-	return chosen, err == nil && !unknown && len(chosen) > 0 && len(distinct) == len(chosen)
+	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
+		delete(c.body, name) // which have no effect
+	}
+	stop(patch(d, must(json.Marshal(c.body))))
+	d.Name = strings.TrimSpace(d.Name)
+	d.Steps = numbered(d.Steps)
 }
 
 // sources finds the source lists of a campaign, and rejects unsuitable ones.
@@ -258,20 +266,8 @@ func reachable(row json.RawMessage, channel string) bool {
 }
 
 func (c *call) createCampaign() response {
-	body := c.body
-	d, wrongChannels := body.draft()
-	body.needs("name", body.has("name"))
-	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
-		if id, sent := body.text(name); sent {
-			body.id(name, id)
-		}
-	}
-	body.only("name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
-	body.valid()
-	stop(wrongChannels)
-	if len(d.Channels) == 0 {
-		d.Channels = []string{channelEmail}
-	}
+	d := Campaign{Channels: []string{channelEmail}}
+	c.draft(&d)
 	d.ListIDs = c.sources(d.ListIDs, d.Channels)
 	stop(fit(d.Steps, d.Channels))
 	cp := &Campaign{}
@@ -280,31 +276,16 @@ func (c *call) createCampaign() response {
 }
 
 func (c *call) adjustCampaign() response {
-	body := c.body
-	d, wrongChannels := body.draft()
-	if len(body.fields) == 0 {
-		body.fail("name", "channels, listIds or steps is required")
-	}
-	body.only("name", "channels", "listIds", "steps")
 	cp := c.campaign()
-	stop(wrongChannels)
-	next, sent := *cp, body.has
-	if sent("name") {
-		next.Name = d.Name
+	next := copied(*cp)
+	c.draft(&next)
+	if c.in.has("listIds") {
+		if cp.InitializationStatus == initRunning {
+			deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
+		}
+		next.ListIDs = c.sources(next.ListIDs, next.Channels)
 	}
-	if sent("channels") {
-		next.Channels = d.Channels
-	}
-	if sent("listIds") && cp.InitializationStatus == initRunning {
-		deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
-	}
-	if sent("listIds") {
-		next.ListIDs = c.sources(d.ListIDs, next.Channels)
-	}
-	if sent("steps") {
-		next.Steps = d.Steps
-	}
-	if sent("steps") || sent("channels") {
+	if c.in.has("steps") || c.in.has("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
 	c.buy(1, "campaign adjusted", func() {
@@ -367,11 +348,6 @@ func generated(over []string) (steps []Step) {
 	return numbered(steps)
 }
 
-var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsSteps:       {handle: (*call).listSteps},
-	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
-})
-
 const (
 	stepEmail      = "email"
 	stepConnection = "social_connection"
@@ -431,38 +407,24 @@ func arrange(steps []Step) error {
 	return nil
 }
 
-// steps reads the steps of a body.
-func (f *form) steps() []Step {
-	raw, ok := f.fields["steps"]
-	if !ok {
-		return nil
-	}
-	var all []map[string]json.RawMessage
-	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
-		f.fail("steps", "has to be an array of objects, at least one")
-		return nil
-	}
-	steps := make([]Step, len(all))
-	for i, one := range all {
-		if problem := readStep(one, &steps[i]); problem != "" {
-			f.fail("steps", "number %d: %s", i, problem)
-		}
-	}
-	return numbered(steps)
+// aStep is what a step of a body takes.
+var aStep = []taking{
+	required("type", oneOf(stepTypes...)), optional("sequenceNumber", integer(1, math.MaxInt32)),
+	optional("subject", anyText), optional("body", anyText), optional("topic", anyText),
+	only("type", "sequenceNumber", "subject", "body", "topic"),
 }
 
-func readStep(fields fields, s *Step) (problem string) {
-	f := form{fields, &checks{}}
-	s.Type, _ = f.text("type")
-	f.among("type", s.Type, true, stepTypes)
-	if raw, ok := f.fields["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
-		f.fail("sequenceNumber", "has to be an integer of at least 1")
+func someSteps(c *call, v value) string {
+	var all []fields
+	if json.Unmarshal([]byte(v.raw), &all) != nil || len(all) == 0 {
+		return "has to be an array of objects, at least one"
 	}
-	s.Subject, _ = f.text("subject")
-	s.Body, _ = f.text("body")
-	s.Topic, _ = f.text("topic")
-	f.only("type", "sequenceNumber", "subject", "body", "topic")
-	return strings.Join(f.messages, ", ")
+	for i, step := range all {
+		if wrong := c.wrong(bodyInput(step), aStep); len(wrong.messages) > 0 {
+			return fmt.Sprintf("number %d: %s", i, strings.Join(wrong.messages, ", "))
+		}
+	}
+	return ""
 }
 
 // fit rejects steps for which a campaign has no channel.

@@ -105,8 +105,8 @@ func TestCampaignReferences(t *testing.T) {
 		create(object{"knowledgeHubId": id(77), "templateId": id(77), "writingStyleId": id(77)}).ok(201)
 		create(object{"templateId": "12"}).fails(422, "VALIDATION_FAILED")
 		param, message := c.do("POST", campaigns, object{"listIds": 1, "note": 2}).fails(422, "VALIDATION_FAILED")
-		require.Equal(t, "listIds", param)
-		require.Contains(t, message, "name is required; note is not a known field.")
+		require.Equal(t, "name", param)
+		require.Equal(t, "name is required; listIds has to be an array of strings; note is not a known field.", message)
 	})
 }
 

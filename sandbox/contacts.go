@@ -12,8 +12,12 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ContactsResolve:  {handle: (*call).resolveContact, json: true},
-	op.ContactsTimeline: {handle: (*call).timeline, path: []string{"contactId"}},
+	op.ContactsResolve: {handle: (*call).resolveContact, json: true, takes: []taking{
+		either("email", "socialUrl"), optional("email", anyText), optional("socialUrl", anyText),
+	}},
+	op.ContactsTimeline: {handle: (*call).timeline, path: []string{"contactId"}, takes: []taking{
+		optional("limit", integer(1, 100)), optional("cursor", chars(500)),
+	}},
 })
 
 // Activity seeds a past or scheduled activity of a contact.
@@ -40,20 +44,8 @@ func (a *Activity) begin(_ *workspace, _, now time.Time) {
 	}
 }
 
-const (
-	maxActivities = 100
-	longestCursor = 500
-)
-
 func (c *call) resolveContact() response {
-	body := c.body
-	email, byEmail := body.text("email")
-	url, byURL := body.text("socialUrl")
-	if !byEmail && !byURL {
-		body.fail("email", "or socialUrl is required")
-	}
-	body.valid()
-	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
+	id, found := c.ws.contactWith(map[string]string{"email": c.in.text("email"), "socialUrl": c.in.text("socialUrl")})
 	if !found {
 		deny("CONTACT_NOT_FOUND", "No contact has these.")
 	}
@@ -105,10 +97,7 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []objec
 
 func (c *call) timeline() response {
 	id := c.req.PathValue("contactId")
-	q := c.params()
-	limit := int(q.number("limit", maxActivities, maxActivities))
-	cursor := q.text("cursor", longestCursor)
-	q.valid()
+	limit, cursor := int(c.in.number("limit", 100)), c.in.text("cursor")
 	scheduled, happened := c.ws.activitiesOf(id)
 	if _, there := c.ws.findRow(ContactList, id); !there && len(scheduled)+len(happened) == 0 {
 		deny("CONTACT_NOT_FOUND", "No contact has this id.")
@@ -123,7 +112,7 @@ func (c *call) timeline() response {
 	if to < len(happened) {
 		next = newCursor(id, len(happened)-to)
 	}
-	return reply(http.StatusOK, object{"contactId": id, "activities": append(append([]object{}, scheduled...), happened[from:to]...), "nextCursor": optional(next)})
+	return reply(http.StatusOK, object{"contactId": id, "activities": append(append([]object{}, scheduled...), happened[from:to]...), "nextCursor": orNull(next)})
 }
 
 // A cursor says whose timeline it is, and how many of the oldest activities are left. Later activities do not change that.

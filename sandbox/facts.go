@@ -11,7 +11,9 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.FactsEdit: {handle: (*call).editFact, json: true},
+	op.FactsEdit: {handle: (*call).editFact, json: true, takes: []taking{
+		either("claim", "category"), optional("claim", chars(1000)), optional("category", oneOf(factCategories...)),
+	}},
 })
 
 // Fact seeds a learned fact.
@@ -33,37 +35,18 @@ var facts = keeps(kind[Fact]{
 	fill:   func(_ *workspace, f *Fact) { f.Category = cmp.Or(f.Category, "custom") },
 })
 
-const longestClaim = 1000
-
 var factCategories = []string{
 	"overview", "products", "pricing", "icp-use-cases", "differentiators", "competitors", "faq", "source-digest", "custom",
 	"objection", "faq-insight",
 }
 
 func (c *call) editFact() response {
-	body := c.body
-	sentClaim := body.has("claim")
-	sentCategory := body.has("category")
-	if !sentClaim && !sentCategory {
-		body.fail("claim", "or category is required")
-	}
-	claim, isText := body.text("claim")
-	if isText {
-		body.length("claim", claim, longestClaim)
-	}
-	category := body.choice("category", factCategories...)
 	f := facts.of(c, "factId")
-	if found := identifying(claim); found != "" {
+	if found := identifying(c.in.text("claim")); found != "" {
 		deny("LEARNED_FACT_NOT_ANONYMIZED", "The claim has "+found+".", "claim")
 	}
-
 	next := *f
-	if sentClaim {
-		next.Claim = claim
-	}
-	if sentCategory {
-		next.Category = category
-	}
+	next.Claim, next.Category = cmp.Or(c.in.text("claim"), f.Claim), cmp.Or(c.in.text("category"), f.Category)
 	c.effect(func() { *f = next }, "fact edited: %s", f.ID)
 	return reply(http.StatusOK, object{"fact": object{"id": next.ID, "claim": next.Claim, "category": next.Category}})
 }

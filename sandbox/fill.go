@@ -11,17 +11,23 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsAddMembers:  {handle: (*call).addMembers, json: true},
-	op.ListsAddContacts: {handle: (*call).addContacts, json: true},
-	op.ListsSave:        {handle: (*call).saveToList, json: true},
+	op.ListsAddMembers:  {handle: (*call).addMembers, json: true, takes: []taking{required("contactIds", idList(1, maxIDs))}},
+	op.ListsAddContacts: {handle: (*call).addContacts, json: true, takes: []taking{required("contacts", newRows)}},
+	op.ListsSave: {handle: (*call).saveToList, json: true, takes: append([]taking{
+		required("sourceListId", anID), optional("contactIds", idList(1, maxIDs)),
+	}, destination...)},
+	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true, takes: []taking{
+		required("crm", func(c *call, v value) string { return oneOf(c.ws.CRM.supported()...)(c, v) }), optional("contactIds", idList(1, maxIDs)),
+	}},
 })
 
+// destination is the list that rows are saved to: an existing one, or one given by name, new or not.
+var destination = []taking{oneOfTwo("listId", "listName"), optional("listId", anyText), optional("listName", aName)}
+
 func (c *call) addMembers() response {
-	wanted, sent := c.body.ids("contactIds")
-	c.body.needs("contactIds", sent)
 	l := c.list()
 	var rows []json.RawMessage
-	for _, id := range wanted {
+	for _, id := range c.in.texts("contactIds") {
 		row, ok := c.ws.findRow(l.EntityType, id)
 		if !ok {
 			deny("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
@@ -70,68 +76,41 @@ func (ws *workspace) missing(l *List, rows []json.RawMessage) []json.RawMessage 
 }
 
 func (c *call) addContacts() response {
-	rows := c.body.newRows("contacts")
 	l := c.list()
+	var rows []json.RawMessage
+	_ = json.Unmarshal(c.body["contacts"], &rows) // it is an array
 	ids := c.addRows(l, rows)
 	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
 }
 
-// newRows reads an array of 1 to 500 objects that have no id yet.
-func (f *form) newRows(name string) []json.RawMessage {
-	if !f.has(name) {
-		f.fail(name, "is required")
-		return nil
-	}
+// newRows are an array of 1 to 500 objects that have no id yet.
+func newRows(_ *call, v value) string {
 	var rows []json.RawMessage
-	if json.Unmarshal(f.fields[name], &rows) != nil || len(rows) < 1 || len(rows) > maxIDs {
-		f.fail(name, "has to be an array of 1 to %d objects", maxIDs)
-		return nil
+	if json.Unmarshal([]byte(v.raw), &rows) != nil || len(rows) < 1 || len(rows) > maxIDs {
+		return fmt.Sprintf("has to be an array of 1 to %d objects", maxIDs)
 	}
 	for i, row := range rows {
 		if _, hasID := jsonscan.Lookup(row, "id"); hasID || !isObject(row) {
-			f.fail(name, "has to hold objects without an id: number %d is none", i)
-			return nil
+			return fmt.Sprintf("has to hold objects without an id: number %d is none", i)
 		}
 	}
-	return rows
+	return ""
 }
 
 func (c *call) saveToList() response {
-	body := c.body
-	source := body.requiredID("sourceListId")
-	dest := body.destination()
-	wanted, chosen := body.ids("contactIds")
-	body.valid()
-
-	from, rows := c.source(source, wanted, chosen)
-	if to := c.destination(dest, from.EntityType); to != nil {
+	from, rows := c.source()
+	if to := c.destination(from.EntityType); to != nil {
 		return c.fill(to, rows)
 	}
-	return c.saveToNew(dest.name, from.EntityType, rows)
-}
-
-// destination is the list that rows are saved to: an existing one, or one given by name, new or not.
-type destination struct {
-	id, name string
-	byID     bool
-}
-
-func (f *form) destination() (d destination) {
-	var byName bool
-	d.id, d.byID = f.text("listId")
-	d.name, byName = f.name("listName")
-	if d.byID == byName {
-		f.fail("listId", "or listName is required, not both")
-	}
-	return d
+	return c.saveToNew(from.EntityType, rows)
 }
 
 // destination finds the list, which has to be of a kind. It is nil if it has to be created.
-func (c *call) destination(d destination, kind string) (l *List) {
-	if d.byID {
-		l = must(lists.byID(c, d.id))
+func (c *call) destination(kind string) (l *List) {
+	if c.in.has("listId") {
+		l = must(lists.byID(c, c.in.text("listId")))
 	} else {
-		l = c.listByName(d.name)
+		l = c.listByName(c.in.trimmed("listName"))
 	}
 	if l != nil && l.EntityType != kind {
 		stop(invalid("listId", "has to be a "+kind+", as what is saved"))
@@ -139,15 +118,15 @@ func (c *call) destination(d destination, kind string) (l *List) {
 	return l
 }
 
-func (c *call) source(id string, wanted []string, chosen bool) (l *List, rows []json.RawMessage) {
-	l = must(lists.byID(c, id))
+func (c *call) source() (l *List, rows []json.RawMessage) {
+	l = must(lists.byID(c, c.in.text("sourceListId")))
 	if l.CompletionStatus == "processing" {
 		deny("LIST_PROCESSING", "The source list is still being built.")
 	}
-	if !chosen {
+	if !c.in.has("contactIds") {
 		return l, slices.Clone(l.Rows)
 	}
-	for _, id := range wanted {
+	for _, id := range c.in.texts("contactIds") {
 		row, ok := c.ws.row(l, id)
 		if !ok {
 			deny("CONTACT_NOT_IN_LIST", "The list has no row "+id+".")
@@ -175,18 +154,14 @@ func (c *call) listByName(name string) (found *List) {
 	return found
 }
 
-func (c *call) saveToNew(name, kind string, rows []json.RawMessage) response {
-	l := &List{}
+func (c *call) saveToNew(kind string, rows []json.RawMessage) response {
+	l, name := &List{}, c.in.trimmed("listName")
 	c.buy(len(rows), "rows added", func() {
 		l = c.ws.makeList(name, kind, c.now)
 		c.ws.insert(l, 0, rows)
 	}, "list created: %q, with %d rows", name, len(rows))
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
 }
-
-var _ = serves(map[*op.Op]endpoint{
-	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
-})
 
 // CRM says which CRM kinds are connected. The five that the service supports are undocumented: here they are these, and then crm-1, crm-2 and so on.
 type CRM struct {
@@ -209,12 +184,7 @@ func (tx *Tx) ConnectCRM(kind string) {
 }
 
 func (c *call) pushToCRM() response {
-	body := c.body
-	crm := body.required("crm")
-	if len(body.messages) == 0 && !slices.Contains(c.ws.CRM.supported(), crm) {
-		body.among("crm", crm, true, c.ws.CRM.supported())
-	}
-	contacts, chosen := body.ids("contactIds")
+	crm, contacts, chosen := c.in.text("crm"), c.in.texts("contactIds"), c.in.has("contactIds")
 	l := c.list()
 	switch {
 	case l.EntityType != ContactList:

@@ -12,7 +12,7 @@ var _ = serves(map[*op.Op]endpoint{
 	op.HubsList:       {handle: (*call).listHubs},
 	op.HubsGet:        {handle: (*call).getHub},
 	op.HubsPages:      {handle: (*call).listPages},
-	op.HubsSetDefault: {handle: (*call).setDefaultHub, json: true},
+	op.HubsSetDefault: {handle: (*call).setDefaultHub, json: true, takes: []taking{required("knowledgeHubId", anID), only("knowledgeHubId")}},
 })
 
 // The states of a hub.
@@ -96,10 +96,7 @@ func (h *Hub) built() {
 }
 
 func (c *call) setDefaultHub() response {
-	id := c.body.requiredID("knowledgeHubId")
-	c.body.only("knowledgeHubId")
-	c.body.valid()
-	h := must(hubs.byID(c, id))
+	h := must(hubs.byID(c, c.in.text("knowledgeHubId")))
 	if h.Teammate {
 		deny("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
 	}

@@ -71,8 +71,10 @@ func (k *kind[T]) byID(c *call, id string) (*T, error) {
 	return object, nil
 }
 
-// of is the object that a parameter of the path names, if nothing is wrong with the query and the body.
-func (k *kind[T]) of(c *call, parameter string) *T { return must(k.byID(c, c.pathID(parameter))) }
+// of is the object that a parameter of the path names.
+func (k *kind[T]) of(c *call, parameter string) *T {
+	return must(k.byID(c, c.req.PathValue(parameter)))
+}
 
 func (k *kind[T]) add(ws *workspace, seed T) *T {
 	object := copied(seed)
@@ -113,21 +115,26 @@ func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
 
 // put changes fields of an object for a teammate, or adds one.
 func (k *kind[T]) put(tx *Tx, given json.RawMessage) (id string) {
+	var named T
+	err := patch(&named, given)
+	return k.store(tx, "Put", idOf(&named), func(object *T) error { return errors.Join(err, patch(object, given)) })
+}
+
+// patch replaces the fields of an object that are given. What it replaces is shared with others, and stays as it is.
+func patch[T any](object *T, given json.RawMessage) error {
 	var names fields
 	var sent T
 	dec := json.NewDecoder(bytes.NewReader(given))
 	dec.DisallowUnknownFields()
 	err := errors.Join(dec.Decode(&sent), json.Unmarshal(given, &names))
-	return k.store(tx, "Put", idOf(&sent), func(object *T) error {
-		from, to := reflect.ValueOf(sent), reflect.ValueOf(object).Elem()
-		for i := range to.NumField() {
-			name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")
-			if _, is := names[name]; is {
-				to.Field(i).Set(from.Field(i))
-			}
+	from, to := reflect.ValueOf(sent), reflect.ValueOf(object).Elem()
+	for i := range to.NumField() {
+		name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")
+		if _, is := names[name]; is {
+			to.Field(i).Set(from.Field(i))
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // store makes an object of what is there, which has the id or is new and empty, and keeps it if it is valid.

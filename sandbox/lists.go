@@ -13,11 +13,15 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsList:   {handle: (*call).listLists},
-	op.ListsCreate: {handle: (*call).createList, json: true},
+	op.ListsList: {handle: (*call).listLists, takes: slices.Concat(pages, []taking{
+		optional("entityType", oneOf(ContactList, CompanyList)), optional("folderId", anID), optional("search", chars(200)),
+	})},
+	op.ListsCreate: {handle: (*call).createList, json: true, takes: []taking{
+		required("name", aName), optional("entityType", oneOf(ContactList, CompanyList)), only("name", "entityType"),
+	}},
 	op.ListsGet:    {handle: (*call).getList},
-	op.ListsMove:   {handle: (*call).moveList, json: true},
-	op.FoldersList: {handle: (*call).listFolders},
+	op.ListsMove:   {handle: (*call).moveList, json: true, takes: []taking{required("folderId", idOrNull), only("folderId")}},
+	op.FoldersList: {handle: (*call).listFolders, takes: []taking{required("type", oneOf(folderTypes...))}},
 })
 
 const longestName = 255
@@ -53,7 +57,7 @@ type Column struct {
 func (l *List) wire() object {
 	w := object{
 		"id": l.ID, "name": l.Name, "entityType": l.EntityType, "contactsCount": 0, "companiesCount": 0, "createdAt": wireTime(l.CreatedAt),
-		"folderId": optional(l.FolderID),
+		"folderId": orNull(l.FolderID),
 	}
 	if l.EntityType == CompanyList {
 		w["companiesCount"] = len(l.Rows)
@@ -64,30 +68,16 @@ func (l *List) wire() object {
 }
 
 func (c *call) listLists() response {
-	q := c.params()
-	page := q.paging(50)
-	kind := q.choice("entityType", ContactList, CompanyList)
-	folder := q.Get("folderId")
-	if q.Has("folderId") {
-		q.id("folderId", folder)
-	}
-	search := strings.ToLower(q.text("search", 200))
-	q.valid()
-
+	kind, folder, search := c.in.text("entityType"), c.in.text("folderId"), strings.ToLower(c.in.text("search"))
 	found := kept(lists.in(c.ws), func(l *List) bool {
 		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
 			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
 	})
-	return pageOf(page, newestFirst(found), (*List).wire)
+	return pageOf(c.paging(50), newestFirst(found), (*List).wire)
 }
 
 func (c *call) createList() response {
-	body := c.body
-	body.needs("name", body.has("name"))
-	name, _ := body.name("name")
-	kind := body.choice("entityType", ContactList, CompanyList)
-	body.only("name", "entityType")
-	body.valid()
+	name, kind := c.in.trimmed("name"), c.in.text("entityType")
 	c.nameFree(name)
 
 	l := &List{CreatedAt: stamp(c.now)}
@@ -117,39 +107,31 @@ func (c *call) getList() response {
 	if l.CompletionStatus != "" {
 		w["completionStatus"] = l.CompletionStatus
 	}
-	if c.query.Get("include") == "columns" {
+	if c.in.text("include") == "columns" {
 		w["columns"] = append([]Column{}, l.Columns...)
 	}
 	return reply(http.StatusOK, object{"list": w})
 }
 
+func idOrNull(c *call, v value) string {
+	if problem := anID(c, v); v.raw != "null" && problem != "" {
+		return problem + ", or null"
+	}
+	return ""
+}
+
 func (c *call) moveList() response {
-	body := c.body
-	folder, root := "", string(body.fields["folderId"]) == "null"
-	if !root {
-		folder = body.required("folderId")
-	}
-	if !root && len(body.messages) == 0 && !isID(folder) {
-		body.fail("folderId", "has to be 24 hexadecimal digits, or null")
-	}
-	body.only("folderId")
 	l := c.list()
-	if !root {
-		found, ok := c.ws.folder(folder, l.EntityType)
-		if !ok {
-			deny("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
-		}
-		folder = found
+	folder, ok := c.ws.folder(c.in.text("folderId"), l.EntityType)
+	if !ok {
+		deny("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
 	}
 	c.effect(func() { l.FolderID = folder }, "list moved: %s to %s", l.ID, cmp.Or(folder, "the root"))
 	return reply(http.StatusOK, object{"list": l.wire()})
 }
 
 func (c *call) listFolders() response {
-	q := c.params()
-	kind := q.choice("type", folderTypes...)
-	q.needs("type", q.Has("type"))
-	q.valid()
+	kind := c.in.text("type")
 	return listing("folders", kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind }), func(f *Folder) object {
 		return object{"id": f.ID, "name": f.Name, "type": f.Type}
 	})

@@ -16,7 +16,14 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsRows: {handle: (*call).listRows},
+	op.ListsRows: {handle: (*call).listRows, takes: slices.Concat(pages, []taking{
+		optional("sortBy", chars(100)), optional("sortOrder", oneOf("asc", "desc")), optional("filters", func(_ *call, v value) string {
+			if runes(v.text) > longestFilter {
+				return fmt.Sprintf("has to be at most %d characters long", longestFilter)
+			}
+			return ""
+		}),
+	})},
 })
 
 const longestFilter = 8000
@@ -38,22 +45,14 @@ func Rows(rows ...Row) []json.RawMessage {
 }
 
 func (c *call) listRows() response {
-	q := c.params()
-	page := q.paging(100)
-	sortBy := q.text("sortBy", 100)
-	sortOrder := q.choice("sortOrder", "asc", "desc")
-	filters := q.Get("filters")
-	if runes(filters) > longestFilter {
-		q.fail("filters", "has to be at most %d characters long", longestFilter)
-	}
-	q.valid()
+	page, sortOrder, filters := c.paging(100), c.in.text("sortOrder"), c.in.text("filters")
 	var conditions []condition
-	if q.Has("filters") {
+	if c.in.has("filters") {
 		conditions = parseFilters(filters)
 	}
 	l, path := c.list(), ""
 	if sortOrder != "" {
-		path = sortPath(l.EntityType, sortBy)
+		path = sortPath(l.EntityType, c.in.text("sortBy"))
 	}
 	conditions = l.honoured(conditions)
 	if path == "" && len(conditions) == 0 {

@@ -18,17 +18,18 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.SearchProspects: {handle: (*call).searchProspects, json: true},
-	op.SearchSave:      {handle: (*call).saveSearchToList, json: true},
+	op.SearchProspects: {handle: (*call).searchProspects, json: true, takes: scrolls},
+	op.SearchSave:      {handle: (*call).saveSearchToList, json: true, takes: destination},
 	op.SearchSaved:     {handle: (*call).listSavedSearches},
-	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
-	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
+	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true, takes: scrolls},
+	op.SearchCompanies: {handle: (*call).searchCompanies, json: true, takes: append([]taking{
+		optional("savedSearchId", anID), func(_ *call, in input, v *checks) {
+			if in.has("savedSearchId") && in.has("filters") {
+				v.fail("savedSearchId", "and filters exclude each other")
+			}
+		},
+	}, scrolls...)},
 })
-
-const (
-	maxSearchSize     = 100
-	defaultSearchSize = 10
-)
 
 // SavedSearch seeds a saved search.
 type SavedSearch struct {
@@ -154,9 +155,7 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 }
 
 func (c *call) searchProspects() response {
-	page := c.readPage()
-	c.body.valid()
-	return c.scroll(page, "profiles", c.profiles(must(c.readFilters(c.body.fields["filters"]))))
+	return c.scroll(c.page(""), "profiles", c.profiles(must(c.readFilters(c.body["filters"]))))
 }
 
 // profiles are those that filters find.
@@ -165,14 +164,10 @@ func (c *call) profiles(f searchFilters) []json.RawMessage {
 }
 
 func (c *call) saveSearchToList() response {
-	body := c.body
-	to := body.destination()
-	body.valid()
-	filters := must(c.readFilters(body.fields["filters"]))
-	found := c.profiles(filters)
-	l := c.destination(to, ContactList)
+	found := c.profiles(must(c.readFilters(c.body["filters"])))
+	l := c.destination(ContactList)
 	if l == nil {
-		return c.saveToNew(to.name, ContactList, found)
+		return c.saveToNew(ContactList, found)
 	}
 	there := map[string]bool{}
 	for _, row := range l.Rows {
@@ -204,33 +199,22 @@ func (c *call) savedSearch(id string, companies bool) *SavedSearch {
 }
 
 func (c *call) runSavedSearch() response {
-	page := c.readPage()
-	s := c.savedSearch(c.pathID("savedSearchId"), false)
-	page.query += string(s.Filters)
+	s := c.savedSearch(c.req.PathValue("savedSearchId"), false)
 	filters, err := c.readFilters(s.Filters)
 	if err != nil {
 		deny("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
 	}
-	return c.scroll(page, "profiles", c.profiles(filters))
+	return c.scroll(c.page(string(s.Filters)), "profiles", c.profiles(filters))
 }
 
 func (c *call) searchCompanies() response {
-	body, page := c.body, c.readPage()
-	saved, isSaved := body.text("savedSearchId")
-	switch {
-	case isSaved && body.has("filters"):
-		body.fail("savedSearchId", "and filters exclude each other")
-	case isSaved:
-		body.id("savedSearchId", saved)
+	filters, stored := c.body["filters"], ""
+	if c.in.has("savedSearchId") {
+		filters = c.savedSearch(c.in.text("savedSearchId"), true).Filters
+		stored = string(filters)
 	}
-	body.valid()
-	filters := body.fields["filters"]
-	if isSaved {
-		filters = c.savedSearch(saved, true).Filters
-		page.query += string(filters)
-	}
-	cities, exclude := c.cities(filters), c.companyLists(body.fields["excludeCompanyLists"])
-	return c.scroll(page, "companies", kept(c.ws.companies(), func(company json.RawMessage) bool {
+	cities, exclude := c.cities(filters), c.companyLists(c.body["excludeCompanyLists"])
+	return c.scroll(c.page(stored), "companies", kept(c.ws.companies(), func(company json.RawMessage) bool {
 		return (cities == nil || slices.Contains(cities, cityOf(company))) && !slices.ContainsFunc(exclude, func(l *List) bool { return c.ws.holds(l, company) })
 	}))
 }
@@ -313,13 +297,14 @@ type page struct {
 	later bool // there is a token
 }
 
-func (c *call) readPage() (p page) {
-	p.size = c.body.integer("size", 1, maxSearchSize, defaultSearchSize)
-	p.token, p.later = c.body.text("scrollToken")
-	rest := maps.Clone(c.body.fields)
+// scrolls are what a search in pages takes.
+var scrolls = []taking{optional("size", integer(1, 100)), optional("scrollToken", anyText)}
+
+// page is what a search asks for, which may be stored.
+func (c *call) page(stored string) page {
+	rest := maps.Clone(c.body)
 	delete(rest, "scrollToken")
-	p.query = c.req.URL.Path + string(must(json.Marshal(rest)))
-	return p
+	return page{c.req.URL.Path + string(must(json.Marshal(rest))) + stored, int(c.in.number("size", 10)), c.in.text("scrollToken"), c.in.has("scrollToken")}
 }
 
 // scroll returns the next page of results, for its price, with a token if there are more.

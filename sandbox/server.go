@@ -79,7 +79,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) *delivery {
 
 // serve serves a request once.
 func (sb *Sandbox) serve(t *target, body []byte, now time.Time, f *Fault) *delivery {
-	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: f.cap}
+	c := &call{sb: sb, op: t.op, endpoint: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: f.cap}
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
 	d := &delivery{fault: f}
@@ -117,7 +117,7 @@ func (c *call) response() (a response) {
 	}()
 	c.enter()
 	c.decode()
-	return c.takes.handle(c)
+	return c.endpoint.handle(c)
 }
 
 // enter makes the checks of every operation: path, key, scope, limits.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,15 +21,15 @@ func reply(status int, v any) response {
 }
 
 func envelope(code, message, param, requestID string) []byte {
-	e := object{"code": code, "message": message, "param": optional(param), "doc_url": nil, "request_id": optional(requestID)}
+	e := object{"code": code, "message": message, "param": orNull(param), "doc_url": nil, "request_id": orNull(requestID)}
 	if requestID != "" {
 		e["doc_url"] = docsURL + strings.ToLower(code)
 	}
 	return must(json.Marshal(object{"error": e}))
 }
 
-// optional is what is null without a value.
-func optional(s string) any {
+// orNull is what is null without a value.
+func orNull(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -44,13 +45,15 @@ type paging struct {
 	cap     *int  // see Fault
 }
 
-// paging reads which page is asked for, and how large it is: of up to 1,000, or of as many as the fallback.
-func (q *params) paging(fallback int) paging {
-	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1), q.cap}
+// pages are what a listing in pages takes.
+var pages = []taking{optional("limit", integer(1, 1000)), optional("pageNum", integer(1, math.MaxInt64))}
+
+func (c *call) paging(limit int64) paging {
+	return paging{int(c.in.number("limit", limit)), c.in.number("pageNum", 1), c.cap}
 }
 
 // of is the range of n elements on the page.
-func (p paging) of(n int) (from, to int, pages object) {
+func (p paging) of(n int) (from, to int, shown object) {
 	fills := func(n int) int { return (n + p.limit - 1) / p.limit }
 	counted := n
 	if p.cap != nil {
@@ -59,18 +62,18 @@ func (p paging) of(n int) (from, to int, pages object) {
 		}
 		counted = min(n, *p.cap)
 	}
-	pages = object{"pageNum": p.pageNum, "totalPages": fills(counted), "totalRecords": counted}
+	shown = object{"pageNum": p.pageNum, "totalPages": fills(counted), "totalRecords": counted}
 	if p.pageNum > int64(fills(n)) {
-		return n, n, pages
+		return n, n, shown
 	}
 	from = int(p.pageNum-1) * p.limit
-	return from, min(n, from+p.limit), pages
+	return from, min(n, from+p.limit), shown
 }
 
 // pageOf responds with the elements on a page, in the form that a response shows them in.
 func pageOf[T any](p paging, all []T, wire func(T) object) response {
-	from, to, pages := p.of(len(all))
-	return reply(http.StatusOK, object{"data": appendEach([]object{}, all[from:to], wire), "pagination": pages})
+	from, to, shown := p.of(len(all))
+	return reply(http.StatusOK, object{"data": appendEach([]object{}, all[from:to], wire), "pagination": shown})
 }
 
 // listing responds with all elements, under their name.
