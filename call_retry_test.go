@@ -205,7 +205,7 @@ var played = []struct {
 	{name: "rejected with a new code", fault: "status=409:future-code=NEW_CODE", row: failRejected},
 
 	{name: "500 of the service", fault: "status=500:code=UNEXPECTED_ERROR", row: failService},
-	{name: "500 of the service, almost empty", fault: "sparse=500", row: failService},
+	{name: "500 of the service, almost empty", fault: "status=500", row: failService},
 	{
 		name: "500 of the service, processed", fault: "applied:status=500:code=UNEXPECTED_ERROR", row: failService, processed: true,
 		omitted: `documented: "a failed request never consumes credits"`,
@@ -215,7 +215,7 @@ var played = []struct {
 	{name: "500 without a body", fault: "status=500:body=", row: failGateway},
 	{name: "502 page", fault: "html=502", row: failGateway},
 	{name: "502 page, processed", fault: "html=502:applied", row: failGateway, processed: true},
-	{name: "502 in the envelope", fault: "sparse=502", row: failGateway},
+	{name: "502 in the envelope", fault: "status=502", row: failGateway},
 	{name: "503 page", fault: "html=503:retry-after=0", row: failGateway},
 	{name: "504 page", fault: "html=504", row: failGateway},
 	{name: "504 page, processed", fault: "html=504:applied", row: failGateway, processed: true},

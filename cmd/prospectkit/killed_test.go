@@ -101,7 +101,7 @@ func startSandbox(t *testing.T) service {
 	seed := filepath.Join(t.TempDir(), "seed.json")
 	require.NoError(t, os.WriteFile(seed, state, 0o600))
 	args := []string{"-seed", seed, "-limits", "off", "-credits", "1000000000"}
-	for _, f := range []string{"every=5:status=429:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
+	for _, f := range []string{"every=5:code=RATE_LIMITED:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
 		args = append(args, "-fault", "lists.create:"+f, "-fault", "lists.add-contacts:"+f)
 	}
 	s, _ := startService(t, args...)

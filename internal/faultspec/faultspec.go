@@ -21,9 +21,9 @@ import (
 const Help = `OPERATION is a name such as lists.rows, or * for all (docs/operations.md lists them).
 WHEN is one of nth=N, first=N, every=N and always (the default).
 WHAT is any of
-  status=N code=CODE     a documented error; one of them is enough if it implies the other
+  status=N code=CODE     a documented error; a code alone has its status
   status=N future-code=X an undocumented error code
-  sparse=N               a server error whose envelope is almost empty
+  status=N               a server error whose envelope is almost empty
   html=N                 a page with this status, as from a proxy
   applied                the service applies the request before that response
   retry-after=SECONDS    the header
@@ -141,8 +141,8 @@ func (f *Spec) respond(set map[string]string) error {
 	}
 	add("body", func(body string) sandbox.FaultOption { return sandbox.RawBody(cmp.Or(status, http.StatusOK), body) })
 	add("future-code", func(code string) sandbox.FaultOption { return sandbox.FutureCode(status, code) })
-	if _, given := set["code"]; !given && len(set) == 1 && status != 0 {
-		set["code"] = onlyCode(status)
+	if len(set) == 1 && status != 0 {
+		set["code"] = ""
 	}
 	add("code", func(code string) sandbox.FaultOption {
 		if known, ok := op.CodeByName(code); ok {
@@ -151,13 +151,4 @@ func (f *Spec) respond(set map[string]string) error {
 		return sandbox.Status(status, code)
 	})
 	return nil
-}
-
-// onlyCode finds the code of a status with only one code. Without a code, the sandbox makes a server error sparse.
-func onlyCode(status int) string {
-	fitting := slices.DeleteFunc(slices.Clone(op.Codes), func(code op.Code) bool { return !slices.Contains(code.Statuses, status) })
-	if len(fitting) != 1 {
-		return ""
-	}
-	return fitting[0].Name
 }

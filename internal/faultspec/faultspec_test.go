@@ -25,11 +25,10 @@ func TestWords(t *testing.T) {
 		"lists.create:nth=2:drop-after":                               "fault 1, lists.create: request 2, dropped after",
 		"lists.create:drop-before:reset":                              "fault 1, lists.create: dropped before, reset",
 		"*:every=10:refuse":                                           "fault 1, *: every 10, refused",
-		"account.me:always:status=429":                                "fault 1, account.me: always, 429 RATE_LIMITED",
+		"account.me:always:code=RATE_LIMITED":                         "fault 1, account.me: always, 429 RATE_LIMITED",
 		"account.me:code=INSUFFICIENT_SCOPE":                          "fault 1, account.me: 403 INSUFFICIENT_SCOPE",
 		"account.me:status=422:code=INSUFFICIENT_CREDITS":             "fault 1, account.me: 422 INSUFFICIENT_CREDITS",
-		"account.me:status=500":                                       "fault 1, account.me: 500 UNEXPECTED_ERROR",
-		"account.me:sparse=503":                                       "fault 1, account.me: 503",
+		"account.me:status=503":                                       "fault 1, account.me: 503",
 		"account.me:status=409:future-code=NEW":                       "fault 1, account.me: 409 NEW",
 		"account.me:latency=1.5s":                                     "fault 1, account.me: latency 1.5s",
 		"account.me:stall=1s":                                         "fault 1, account.me: stall 1s",
@@ -42,7 +41,7 @@ func TestWords(t *testing.T) {
 		"lists.rows:nth=1:empty-page":                                 "fault 1, lists.rows: request 1, empty page",
 		`account.me:body={"user":{}}`:                                 "fault 1, account.me: 200 application/json",
 		"account.me:status=500:body=":                                 "fault 1, account.me: 500 application/json",
-		"account.me:status=429:header=Retry-After=12:00":              "fault 1, account.me: Retry-After: 12:00, 429 RATE_LIMITED",
+		"account.me:code=RATE_LIMITED:header=Retry-After=12:00":       "fault 1, account.me: Retry-After: 12:00, 429 RATE_LIMITED",
 	} {
 		f, err := Parse(spec)
 		require.NoError(t, err, spec)

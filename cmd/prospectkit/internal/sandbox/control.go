@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -26,22 +25,15 @@ type host struct {
 	cfg     config
 	seed    sandbox.State
 	clock   sandbox.Clock
-	stderr  io.Writer
 	current atomic.Pointer[instance]
 }
 
-// instance is one sandbox, from its start to the next reset. It is the test of its sandbox: mistakes, broken invariants, and faults that
-// never fired are printed for the user.
+// instance is one sandbox, from its start to the next reset.
 type instance struct {
 	*sandbox.Sandbox
-	api    http.Handler
-	stderr io.Writer
-	ended  func()
+	api http.Handler
 
-	acting sync.Mutex
 	mu     sync.Mutex
-	acts   bool
-	wrong  []string // what somebody did who acts
 	faults []givenFault
 }
 
@@ -51,7 +43,7 @@ type givenFault struct {
 	fault *sandbox.Fault
 }
 
-func newHost(cfg config, stderr io.Writer) (*host, error) {
+func newHost(cfg config) (*host, error) {
 	seed, err := cfg.load()
 	if err != nil {
 		return nil, err
@@ -60,7 +52,7 @@ func newHost(cfg config, stderr io.Writer) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &host{cfg: cfg, seed: seed, clock: clock, stderr: stderr}
+	h := &host{cfg: cfg, seed: seed, clock: clock}
 	return h, h.reset()
 }
 
@@ -73,8 +65,8 @@ func (h *host) reset() error {
 	if h.cfg.allowRemote {
 		opts = append(opts, sandbox.AllowRemote())
 	}
-	next := &instance{stderr: h.stderr}
-	if err := next.act(func() { next.Sandbox = sandbox.New(next, opts...) }); err != nil {
+	next := &instance{}
+	if err := try(func() { next.Sandbox = sandbox.New(nil, opts...) }); err != nil {
 		return err
 	}
 	next.api = next.Handler()
@@ -87,39 +79,14 @@ func (h *host) reset() error {
 	return nil
 }
 
-// Helper does nothing.
-func (box *instance) Helper() {}
-
-// Cleanup keeps what is to be called at the end.
-func (box *instance) Cleanup(f func()) { box.ended = f }
-
-// Errorf prints for the user, unless somebody who acts is told.
-func (box *instance) Errorf(format string, args ...any) {
-	box.mu.Lock()
-	defer box.mu.Unlock()
-	if box.acts {
-		first, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n") // later lines often follow from it
-		box.wrong = append(box.wrong, strings.TrimPrefix(first, "sandbox: "))
-		return
-	}
-	fmt.Fprintf(box.stderr, format+"\n", args...)
-}
-
-// act uses the sandbox, and returns what is wrong with that.
-func (box *instance) act(use func()) error {
-	box.acting.Lock()
-	defer box.acting.Unlock()
-	set := func(acts bool) (wrong []string) {
-		box.mu.Lock()
-		defer box.mu.Unlock()
-		wrong, box.wrong, box.acts = box.wrong, nil, acts
-		return wrong
-	}
-	set(true)
+// try uses the sandbox, which panics with what is wrong with that.
+func try(use func()) (err error) {
+	defer func() {
+		if wrong := recover(); wrong != nil {
+			err = errors.New(strings.TrimPrefix(fmt.Sprint(wrong), "sandbox: "))
+		}
+	}()
 	use()
-	if wrong := set(false); len(wrong) > 0 {
-		return errors.New(strings.Join(wrong, "; "))
-	}
 	return nil
 }
 
@@ -128,14 +95,12 @@ func (box *instance) addFault(spec string) error {
 	if err != nil {
 		return err
 	}
-	var fault *sandbox.Fault
-	if err := box.act(func() { fault = box.Fail(f.Operation, f.Options...) }); err != nil {
-		return err
-	}
-	box.mu.Lock()
-	defer box.mu.Unlock()
-	box.faults = append(box.faults, givenFault{spec, fault})
-	return nil
+	return try(func() {
+		fault := box.Fail(f.Operation, f.Options...)
+		box.mu.Lock()
+		defer box.mu.Unlock()
+		box.faults = append(box.faults, givenFault{spec, fault})
+	})
 }
 
 const controlPath = "/_sandbox/"
@@ -160,11 +125,12 @@ func (h *host) routes() http.Handler {
 type ask struct {
 	*http.Request
 	*host
-	box *instance
-	ws  *sandbox.Tenant
+	box  *instance
+	ws   *sandbox.Tenant
+	body object
 }
 
-type handler func(a ask) (response any, err error)
+type object = map[string]any
 
 // control serves the control plane. It needs no token.
 func (h *host) control() http.Handler {
@@ -172,44 +138,41 @@ func (h *host) control() http.Handler {
 	help := map[string]string{}
 	for _, route := range []struct {
 		pattern, help string
-		handle        handler
+		handle        func(*ask) (response any, err error)
 	}{
-		{"GET /_sandbox/{$}", "this help; where something is of a workspace, ?workspace=NAME is another than the first", func(ask) (any, error) { return help, nil }},
-		{"GET /_sandbox/state", "the state, as -seed takes it", func(a ask) (any, error) { return a.box.Snapshot(), nil }},
-		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", func(a ask) (any, error) { return map[string]any{}, a.reset() }},
+		{"GET /_sandbox/{$}", "this help; where something is of a workspace, ?workspace=NAME is another than the first", func(*ask) (any, error) { return help, nil }},
+		{"GET /_sandbox/state", "the state, as -seed takes it", func(a *ask) (any, error) { return a.box.Snapshot(), nil }},
+		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", func(a *ask) (any, error) { return object{}, a.reset() }},
 		{"GET /_sandbox/faults", "the faults and how often each fired", getFaults},
-		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, postFault},
+		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2"}`, postFault},
 		{"DELETE /_sandbox/faults", "remove all faults", deleteFaults},
 		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"}`, postClock},
 		{"GET /_sandbox/journal", "the requests so far; ?last=N for the newest", getJournal},
 		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", getCalls},
-		{"GET /_sandbox/ledger", "the credits", func(a ask) (any, error) {
-			return map[string]any{"balance": a.ws.Balance(), "entries": some(a.ws.Ledger())}, nil
+		{"GET /_sandbox/ledger", "the credits", func(a *ask) (any, error) {
+			return object{"balance": a.ws.Balance(), "entries": some(a.ws.Ledger())}, nil
 		}},
-		{"GET /_sandbox/outbox", "what the service would have sent", func(a ask) (any, error) { return map[string]any{"outbox": some(a.ws.Outbox())}, nil }},
-		{"POST /_sandbox/lists", "as a teammate: add a list with its rows, as the state has them", teammate(func(tx *sandbox.Tx, _ ask, l sandbox.List) any { return tx.CreateList(l) })},
-		{"POST /_sandbox/lists/{id}/rows", "as a teammate: add an array of rows", teammate(func(tx *sandbox.Tx, a ask, rows []sandbox.Row) any { return tx.AddRows(a.PathValue("id"), rows...) })},
-		{"DELETE /_sandbox/lists/{id}/rows", "as a teammate: remove an array of ids of rows", teammate(func(tx *sandbox.Tx, a ask, ids []string) any {
-			tx.RemoveRows(a.PathValue("id"), ids...)
-			return ids
-		})},
-		{"POST /_sandbox/campaigns/{id}/stop", "as a teammate: stop an active campaign", teammate(func(tx *sandbox.Tx, a ask, _ struct{}) any {
-			tx.StopCampaign(a.PathValue("id"))
+		{"GET /_sandbox/outbox", "what the service would have sent", func(a *ask) (any, error) { return object{"outbox": some(a.ws.Outbox())}, nil }},
+		{"PUT /_sandbox/{kind}", "as a teammate: add an object of a kind of the state, such as lists, or change fields of the one that has the id", teammate(
+			func(tx *sandbox.Tx, a *ask) any { return tx.Put(a.PathValue("kind"), a.body) })},
+		{"DELETE /_sandbox/{kind}/{id}", "as a teammate: remove an object", teammate(func(tx *sandbox.Tx, a *ask) any {
+			tx.Delete(a.PathValue("kind"), a.PathValue("id"))
 			return a.PathValue("id")
 		})},
-		{"PUT /_sandbox/{kind}", "as a teammate: add an object of a kind of the state, such as agents, or change fields of the one that has the id", teammate(func(tx *sandbox.Tx, a ask, fields sandbox.Row) any {
-			return tx.Put(a.PathValue("kind"), fields)
+		{"POST /_sandbox/campaigns/{id}/stop", "as a teammate: stop an active campaign", teammate(func(tx *sandbox.Tx, a *ask) any {
+			tx.StopCampaign(a.PathValue("id"))
+			return a.PathValue("id")
 		})},
 	} {
 		help[route.pattern] = route.help
 		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) {
-			a := ask{r, h, h.current.Load(), nil}
-			status, response, err := http.StatusOK, any(nil), a.find()
+			a := &ask{Request: r, host: h, box: h.current.Load()}
+			status, response, err := http.StatusOK, any(nil), a.open()
 			if err == nil {
 				response, err = route.handle(a)
 			}
 			if err != nil {
-				status, response = http.StatusBadRequest, map[string]string{"error": err.Error()}
+				status, response = http.StatusBadRequest, object{"error": err.Error()}
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(status)
@@ -219,8 +182,11 @@ func (h *host) control() http.Handler {
 	return mux
 }
 
-// find finds the workspace. It never creates one.
-func (a *ask) find() error {
+// open reads the body, an object or nothing, and finds the workspace. It never creates one.
+func (a *ask) open() error {
+	if err := decode(io.LimitReader(a.Body, 64<<20), &a.body); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
 	name := a.URL.Query().Get("workspace")
 	if a.ws = a.box.Tenant; name == "" {
 		return nil
@@ -232,15 +198,11 @@ func (a *ask) find() error {
 	return nil
 }
 
-// teammate acts with what the body says. What is wrong with that is the response.
-func teammate[T any](act func(tx *sandbox.Tx, a ask, body T) (id any)) handler {
-	return func(a ask) (response any, err error) {
-		var body T
-		if err := decode(io.LimitReader(a.Body, 64<<20), &body); err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
-		err = a.box.act(func() {
-			a.ws.Do(func(tx *sandbox.Tx) { response = map[string]any{"id": act(tx, a, body)} })
+// teammate acts as the request says. What is wrong with that is the response.
+func teammate(act func(tx *sandbox.Tx, a *ask) (id any)) func(*ask) (any, error) {
+	return func(a *ask) (response any, err error) {
+		err = try(func() {
+			a.ws.Do(func(tx *sandbox.Tx) { response = object{"id": act(tx, a)} })
 		})
 		return response, err
 	}
@@ -249,28 +211,25 @@ func teammate[T any](act func(tx *sandbox.Tx, a ask, body T) (id any)) handler {
 // some are records as JSON has them: none are an empty array.
 func some[T any](records []T) []T { return append([]T{}, records...) }
 
-func getFaults(a ask) (any, error) {
+func getFaults(a *ask) (any, error) {
 	a.box.mu.Lock()
 	defer a.box.mu.Unlock()
-	views := []map[string]any{}
+	views := []object{}
 	for _, given := range a.box.faults {
-		views = append(views, map[string]any{"fault": given.spec, "hits": a.box.Hits(given.fault)})
+		views = append(views, object{"fault": given.spec, "hits": a.box.Hits(given.fault)})
 	}
-	return map[string]any{"faults": views}, nil
+	return object{"faults": views}, nil
 }
 
-func postFault(a ask) (any, error) {
-	var in struct{ Fault string }
-	if err := decode(a.Body, &in); err != nil {
-		return nil, err
-	}
-	if err := a.box.addFault(in.Fault); err != nil {
-		return nil, fmt.Errorf("fault %q: %w", in.Fault, err)
+func postFault(a *ask) (any, error) {
+	spec, _ := a.body["fault"].(string)
+	if err := a.box.addFault(spec); err != nil {
+		return nil, fmt.Errorf("fault %q: %w", spec, err)
 	}
 	return getFaults(a)
 }
 
-func deleteFaults(a ask) (any, error) {
+func deleteFaults(a *ask) (any, error) {
 	a.box.mu.Lock()
 	a.box.Clear()
 	a.box.faults = nil
@@ -278,12 +237,9 @@ func deleteFaults(a ask) (any, error) {
 	return getFaults(a)
 }
 
-func postClock(a ask) (any, error) {
-	var in struct{ Advance string }
-	if err := decode(a.Body, &in); err != nil {
-		return nil, err
-	}
-	d, err := time.ParseDuration(in.Advance)
+func postClock(a *ask) (any, error) {
+	by, _ := a.body["advance"].(string)
+	d, err := time.ParseDuration(by)
 	const farthest = 10 * 366 * 24 * time.Hour // all events of that time are computed
 	switch _, manual := a.clock.(*sandbox.ManualClock); {
 	case !manual:
@@ -291,33 +247,28 @@ func postClock(a ask) (any, error) {
 	case err != nil || d < 0 || d > farthest:
 		return nil, errors.New(`{"advance": "24h"} is by how much, at most ten years`)
 	}
-	return map[string]any{"events": some(a.box.Advance(d)), "now": a.clock.Now().UTC()}, nil
+	return object{"events": some(a.box.Advance(d)), "now": a.clock.Now().UTC()}, nil
 }
 
-func getJournal(a ask) (any, error) {
+func getJournal(a *ask) (any, error) {
 	requests := a.box.Journal()
-	n, err := strconv.Atoi(cmp.Or(a.URL.Query().Get("last"), strconv.Itoa(len(requests))))
-	if err != nil || n < 0 {
-		return nil, errors.New("last has to be a number, not negative")
+	if last, err := strconv.ParseUint(a.URL.Query().Get("last"), 10, 31); err == nil {
+		requests = requests[max(0, len(requests)-int(last)):]
 	}
-	return map[string]any{"requests": some(requests[max(0, len(requests)-n):])}, nil
+	return object{"requests": some(requests)}, nil
 }
 
 // getCalls counts what the journal holds.
-func getCalls(a ask) (any, error) {
-	type count struct {
-		Requests  int `json:"requests"`
-		Processed int `json:"processed"`
-	}
-	calls := map[string]*count{}
+func getCalls(a *ask) (any, error) {
+	calls := map[string]map[string]int{}
 	for _, e := range a.box.Journal() {
 		if calls[e.Op] == nil {
-			calls[e.Op] = &count{}
+			calls[e.Op] = map[string]int{"requests": 0, "processed": 0}
 		}
-		if calls[e.Op].Requests++; e.Processed {
-			calls[e.Op].Processed++
+		if calls[e.Op]["requests"]++; e.Processed {
+			calls[e.Op]["processed"]++
 		}
 	}
 	delete(calls, "")
-	return map[string]any{"calls": calls}, nil
+	return object{"calls": calls}, nil
 }

@@ -25,7 +25,7 @@ func parsed(t *testing.T, args ...string) (cfg config) {
 
 func newTestHost(t *testing.T, args ...string) *host {
 	t.Helper()
-	h, err := newHost(parsed(t, args...), t.Output())
+	h, err := newHost(parsed(t, args...))
 	require.NoError(t, err)
 	return h
 }
@@ -112,9 +112,6 @@ func TestNewestRecords(t *testing.T) {
 	require.Len(t, newest, 2)
 	require.Equal(t, "req_000003", newest[1].(map[string]any)["requestId"])
 	require.Len(t, p.control(t, "GET", "journal?last=9", "").body["requests"], 3)
-	for _, path := range []string{"journal?last=-1", "journal?last=x"} {
-		require.Equal(t, http.StatusBadRequest, p.control(t, "GET", path, "").StatusCode, path)
-	}
 }
 
 func TestOutbox(t *testing.T) {
@@ -149,17 +146,18 @@ func TestATeammateStopsACampaign(t *testing.T) {
 
 func TestATeammateActs(t *testing.T) {
 	p := start(t, "-seed", "empty", "-clock", "manual")
-	made := p.control(t, "POST", "lists", `{"name":"theirs","rows":[{"firstName":"Ada"}]}`).body["id"].(string)
-	require.NotNil(t, p.control(t, "POST", "lists/"+made+"/rows", `[{"firstName":"Bob"},{"id":"c00000000000000000000001"}]`).body["id"])
-	require.Equal(t, http.StatusOK, p.control(t, "DELETE", "lists/"+made+"/rows", `["c00000000000000000000001"]`).StatusCode)
+	made := p.control(t, "PUT", "lists", `{"name":"theirs","rows":[{"firstName":"Ada"}]}`).body["id"].(string)
+	p.control(t, "PUT", "lists", `{"id":"`+made+`","rows":[{"firstName":"Ada"},{"firstName":"Bob"}]}`)
 	require.Len(t, p.ok(t, "GET", "/business/lists/"+made+"/rows", "").body["data"], 2)
 
 	hub := p.control(t, "PUT", "hubs", `{"name":"Company","status":"processing"}`).body["id"].(string)
 	p.control(t, "PUT", "hubs", `{"id":"`+hub+`","status":"ready"}`)
+	require.Equal(t, made, p.control(t, "DELETE", "lists/"+made, "").body["id"])
+	require.Empty(t, listNames(t, p))
 	require.Equal(t, "ready", p.ok(t, "GET", "/business/knowledge-hubs/"+hub, "").body["knowledgeHub"].(map[string]any)["status"])
 
 	for what, body := range map[string]string{
-		"POST lists": `{"name":""}`, "POST lists/77/rows": `[{}]`, "PUT hubs": `{"nam":"x"}`, "PUT agents": `{"name":"x","status":"asleep"}`, "PUT gadgets": `{}`,
+		"PUT lists": `{"name":""}`, "DELETE lists/77": ``, "PUT hubs": `{"nam":"x"}`, "PUT agents": `{"name":"x","status":"asleep"}`, "PUT gadgets": `{}`,
 		"POST campaigns/77/stop": ``,
 	} {
 		method, path, _ := strings.Cut(what, " ")

@@ -102,32 +102,11 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 	case !check.IsLoopback(host) && !cfg.allowRemote:
 		return cli.Usage("-addr %s: other machines could reach the sandbox; if that is meant, add -allow-remote", cfg.addr)
 	}
-	h, err := cfg.prepare(ctx, std.Err)
+	h, err := newHost(*cfg)
 	if err != nil {
 		return err
 	}
-	return h.serve(ctx, std.Out)
-}
-
-// prepare makes the data, which may take minutes, unless the context ends before.
-func (cfg *config) prepare(ctx context.Context, stderr io.Writer) (*host, error) {
-	stop := cli.Progress(stderr, func() string { return "making the data" })
-	defer stop()
-	type result struct {
-		*host
-		error
-	}
-	made := make(chan result, 1)
-	go func() {
-		h, err := newHost(*cfg, stderr)
-		made <- result{h, err}
-	}()
-	select {
-	case r := <-made:
-		return r.host, r.error
-	case <-ctx.Done():
-		return nil, errors.New("stopped")
-	}
+	return h.serve(ctx, std)
 }
 
 // load reads the initial state.
@@ -139,7 +118,7 @@ func (cfg *config) load() (state sandbox.State, err error) {
 	case cfg.seed == "empty":
 		return fixture.Empty(), nil
 	case kind == "large" && counted:
-		const most = 5_000_000 // about as many as a machine has memory for
+		const most = 1_000_000
 		rows, err := strconv.Atoi(count)
 		if err != nil || rows < 0 || rows > most {
 			return state, fmt.Errorf("-seed %s: rows have to be a number from 0 to %d", cfg.seed, most)
@@ -183,20 +162,20 @@ func clockOf(name string) (sandbox.Clock, error) {
 }
 
 // serve listens until the context ends, then waits for calls in flight, and reports faults that never fired.
-func (h *host) serve(ctx context.Context, stdout io.Writer) error {
+func (h *host) serve(ctx context.Context, std cli.Std) error {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", h.cfg.addr)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: h.routes(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(h.stderr, "prospectkit sandbox: ", 0)}
+	server := &http.Server{Handler: h.routes(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(std.Err, "prospectkit sandbox: ", 0)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	addr := listener.Addr().String()
 	if tcp, ok := listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() { // which no client can reach
 		addr = fmt.Sprintf("127.0.0.1:%d", tcp.Port)
 	}
-	if err := h.announce(stdout, "http://"+addr); err != nil {
+	if err := h.announce(std.Out, "http://"+addr); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	select {
@@ -208,7 +187,11 @@ func (h *host) serve(ctx context.Context, stdout io.Writer) error {
 			err = server.Close() // a call hangs, perhaps on a fault: not an error
 		}
 	}
-	h.current.Load().ended()
+	for _, given := range h.current.Load().faults {
+		if h.current.Load().Hits(given.fault) == 0 {
+			fmt.Fprintln(std.Err, "a fault never fired:", given.spec)
+		}
+	}
 	return err
 }
 
