@@ -368,15 +368,6 @@ func TestAutocomplete(t *testing.T) {
 	})
 }
 
-// Requests of agents that depend on assumptions.
-var _ = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
-	"agents.industry": func(c caller) result {
-		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
-	},
-	"agents.extra":  func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
-	"agents.signal": func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"prompt": "[rejected]"})) },
-})
-
 // A field that is refused beside a name that is taken: which of the two refusals comes first is undocumented.
 func TestTheOrderOfTwoRefusalsIsAssumed(t *testing.T) {
 	c := inPlace(t, sandbox.New(t, watched()))

@@ -234,9 +234,3 @@ func TestAnApprovalWhoseAnswerIsLostHasHappened(t *testing.T) {
 	require.Len(t, sentBy(sb, drafted), 2)
 	require.Empty(t, sentBy(sb, stopped))
 }
-
-// Approvals of campaigns that lack nothing documented.
-var (
-	_ = guessesIn(outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), map[string]func(caller) result{"approve.steps": approveBare})
-	_ = guessesIn(outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), map[string]func(caller) result{"approve.channels": approveBare})
-)

@@ -212,17 +212,3 @@ func TestCampaignsCostTheirPrice(t *testing.T) {
 		require.Len(t, sb.Campaigns(), 11)
 	})
 }
-
-// Requests of campaigns that depend on assumptions.
-var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
-	"campaigns.references": func(c caller) result {
-		return c.do("POST", campaigns, object{"name": "x", "knowledgeHubId": ready})
-	},
-	"steps.sent": func(c caller) result {
-		return c.do("PATCH", campaignPath(drafted), object{"steps": []object{{"type": "email"}}})
-	},
-	"steps.types": func(c caller) result {
-		return c.do("PATCH", campaignPath(drafted), object{"steps": []object{{"type": "social_message"}}})
-	},
-	"approve.lists": func(c caller) result { return approvalOf(c, lost) },
-})

@@ -134,13 +134,3 @@ func TestResolveContact(t *testing.T) {
 	c.do("POST", resolve, object{"email": "ada@engines.example"}).fails(402, "INSUFFICIENT_CREDITS")
 	require.Equal(t, []int64{-2}, amounts(priced))
 }
-
-// Requests of contacts and imports that depend on assumptions.
-var _ = guessesIn(busyContact(), map[string]func(caller) result{
-	"contacts.cursor.refused": func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },
-	"contacts.known":          func(c caller) result { return c.get(timelineOf(999)) },
-	"imports.create":          func(c caller) result { return upload(c, "file", "x.csv", []byte("a\nb\n")) },
-	"imports.form":            func(c caller) result { return c.asForm("note", "x", "x.csv", "a\nb\n") },
-	"imports.content":         func(c caller) result { return c.asForm("x.txt", "a\nb\n") },
-	"imports.megabytes":       func(c caller) result { return c.asForm("x.csv", "a\n"+strings.Repeat("b", 10_000_001)) },
-})

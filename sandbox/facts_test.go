@@ -88,8 +88,3 @@ func TestTheAnonymizationGate(t *testing.T) {
 	}
 	require.Equal(t, "products", at(c.do("PATCH", facts+fact, object{"claim": "fine"}).ok(200), "fact", "category"), "a refused edit changes nothing")
 }
-
-// Requests of facts that depend on assumptions.
-var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
-	"facts.gate.words": func(c caller) result { return c.do("PATCH", facts+fact, object{"claim": "three NDAs"}) },
-})

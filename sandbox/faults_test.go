@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -357,18 +356,6 @@ func TestMistakenFaultsAreRefusedWhenSet(t *testing.T) {
 			require.Len(t, rec.errors, 1, "reported once")
 			require.Panics(t, func() { sandbox.New(nil).Fail(tc.op, tc.opts...) })
 		})
-	}
-}
-
-func TestEveryDocumentedCodeCanBeInjected(t *testing.T) {
-	sb := sandbox.New(t)
-	c := inPlace(t, sb)
-	for _, code := range op.Codes {
-		for _, status := range code.Statuses {
-			sb.Fail("account.me", sandbox.Status(status, code.Name))
-			c.get("/business/me").fails(status, code.Name)
-			sb.Clear()
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -256,6 +257,37 @@ func holdBounds(t *testing.T, opts []sandbox.Option, path string, bounds []bound
 		})
 	}
 }
+
+// altered sends a request that a test has changed.
+func (c caller) altered(method, path string, body any, change func(*http.Request)) result {
+	c.t.Helper()
+	req := c.request(method, path, body)
+	change(req)
+	r, err := c.send(req)
+	require.NoError(c.t, err)
+	return r
+}
+
+// asForm sends parts of a multipart form, in their order: names and texts. A name with a dot is that of a file.
+func (c caller) asForm(parts ...string) result {
+	c.t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for i := 0; i < len(parts); i += 2 {
+		out, err := w.CreateFormField(parts[i])
+		if strings.Contains(parts[i], ".") {
+			out, err = w.CreateFormFile("file", parts[i])
+		}
+		require.NoError(c.t, err)
+		_, err = out.Write([]byte(parts[i+1]))
+		require.NoError(c.t, err)
+	}
+	require.NoError(c.t, w.Close())
+	return c.altered("POST", imports, form.String(), func(r *http.Request) { r.Header.Set("Content-Type", w.FormDataContentType()) })
+}
+
+// mixed is an id that has letters.
+const mixed = "00000000000000000000abcd"
 
 // recorder is a test that may fail.
 type recorder struct {

@@ -58,9 +58,3 @@ func TestTheDefaultHub(t *testing.T) {
 	require.True(t, two.Hubs()[1].Default)
 	require.False(t, two.Hubs()[0].Default)
 }
-
-// Requests of hubs that depend on assumptions.
-var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
-	"hubs.pageless":   func(c caller) result { return c.get(hubs + "/" + ancient + "/pages") },
-	"hubs.processing": func(c caller) result { return c.get(hubs + "/" + building + "/pages") },
-})

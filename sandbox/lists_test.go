@@ -271,34 +271,3 @@ func TestIdsAreTheSameInEveryRunAndNeverCollide(t *testing.T) {
 		require.NotContains(t, first, id)
 	}
 }
-
-// Requests of lists and rows, and of any body, that depend on assumptions.
-var _ = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
-	"lists.move.folder": func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": id(66)}) },
-	"lists.include":     func(c caller) result { return c.get(lists+"/"+id(1), "include", "x") },
-	"lists.system-read": func(c caller) result { return c.get(lists + "/" + id(9)) },
-	"lists.titles":      func(c caller) result { return c.do("POST", lists, create("All Companies")) },
-	"lists.processing": func(c caller) result {
-		return c.do("POST", lists+"/save-to-list", object{"sourceListId": id(4), "listId": id(2)})
-	},
-	"path.id":          func(c caller) result { return c.get(lists + "/12") },
-	"body.malformed":   func(c caller) result { return c.do("POST", lists, "[") },
-	"body.missing":     func(c caller) result { return c.do("POST", lists, nil) },
-	"body.size":        func(c caller) result { return c.do("POST", lists, strings.Repeat(" ", 12<<20+1)) },
-	"rows.sort.values": func(c caller) result { return c.get(rowsOf(id(1)), "sortBy", "lastName", "sortOrder", "asc") },
-	"rows.filters.columns": func(c caller) result {
-		return c.get(rowsOf(id(1)), "filters", `{"customColumns":{"c":{"dataType":"boolean","value":true}}}`)
-	},
-	"rows.filters.ignored": func(c caller) result { return c.get(rowsOf(id(3)), "filters", `{"title":["x"]}`) },
-	"rows.filters.length":  func(c caller) result { return c.get(rowsOf(id(1)), "filters", filterOf(8001)) },
-	"lists.save-to-list.kind": func(c caller) result {
-		return c.do("POST", lists+"/save-to-list", object{"sourceListId": id(1), "listId": id(3)})
-	},
-	"body.content-type": func(c caller) result {
-		req := c.request("POST", lists, create("x"))
-		req.Header.Del("Content-Type")
-		r, err := c.send(req)
-		require.NoError(c.t, err)
-		return r
-	},
-})

@@ -324,15 +324,3 @@ func TestCompanySearch(t *testing.T) {
 	require.Len(t, page["companies"], 20)
 	require.NotContains(t, page, "scrollToken")
 }
-
-// Requests of searches that depend on assumptions.
-var _ = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
-	"scroll.refused":       func(c caller) result { return c.do("POST", search, object{"filters": object{}, "scrollToken": "x"}) },
-	"search.size.least":    func(c caller) result { return c.do("POST", search, object{"filters": object{}, "size": 0}) },
-	"search.filters.none":  func(c caller) result { return c.do("POST", search, object{}) },
-	"search.filters.words": func(c caller) result { return c.do("POST", search, object{"filters": including("x", "y")}) },
-	"search.filters.empty": func(c caller) result { return c.do("POST", search, object{"filters": object{"tags": []any{}}}) },
-	"companies.exclude.match": func(c caller) result {
-		return c.do("POST", companiesSearch, object{"excludeCompanyLists": []string{id(2)}})
-	},
-})
