@@ -367,14 +367,3 @@ func TestAutocomplete(t *testing.T) {
 		}
 	})
 }
-
-// A field that is refused beside a name that is taken: which of the two refusals comes first is undocumented.
-func TestTheOrderOfTwoRefusalsIsAssumed(t *testing.T) {
-	c := inPlace(t, sandbox.New(t, watched()))
-	c.do("POST", lists, create("taken")).ok(201)
-	for path, body := range map[string]object{
-		lists: {"name": "taken", "note": 1}, monitors: with(monitor(), object{"listName": "taken", "prompt": ""}),
-	} {
-		c.do("POST", path, body).fails(422, "VALIDATION_FAILED")
-	}
-}

@@ -225,33 +225,3 @@ func TestWhatTheDocumentShowsAndDoesNotShow(t *testing.T) {
 }
 
 const anywhereCodes = "VALIDATION_FAILED UNAUTHORIZED ENDPOINT_NOT_FOUND INVALID_REQUEST"
-
-// TestDocumentedRefusals sends requests that are rejected whatever is undocumented about them.
-func TestDocumentedRefusals(t *testing.T) {
-	preparing := sandbox.ReadyCampaign("Preparing", id(1))
-	preparing.ID, preparing.InitializationStatus = id(51), "running"
-	state := sandbox.State{Workspaces: []sandbox.Workspace{{
-		Lists:     []sandbox.List{{ID: id(1), Name: "people"}},
-		Campaigns: []sandbox.Campaign{preparing, {ID: id(52), Name: "bare"}, {ID: id(53), Name: "no account", ListIDs: []string{id(1)}, Channels: []string{"email"}}},
-	}}}
-	sb := sandbox.New(t, sandbox.Seed(state))
-	c := inPlace(t, sb)
-	for _, r := range []struct {
-		method, path string
-		body         any
-		status       int
-		code         string
-	}{
-		{"PATCH", campaignPath(id(51)), object{"listIds": []string{id(1)}}, 409, "CAMPAIGN_INITIALIZING"},
-		{"PATCH", campaignPath(id(77)), object{"listIds": []string{id(1)}}, 404, "CAMPAIGN_NOT_FOUND"},
-		{"POST", campaignPath(id(52), "approve"), nil, 422, "CAMPAIGN_NOT_READY"},
-		{"POST", campaignPath(id(53), "approve"), nil, 422, "CAMPAIGN_NOT_READY"},
-		{"POST", discovery, object{"listName": "x"}, 422, "VALIDATION_FAILED"},
-		{"POST", discovery, object{"listName": "x", "maxCreditSpend": 1}, 422, "VALIDATION_FAILED"},
-		{"GET", rowsOf(id(1)) + "?filters=" + url.QueryEscape(`{"icpMatch":[]}`), nil, 422, "INVALID_ROW_FILTERS"},
-		{"GET", rowsOf(id(1)) + "?filters=" + url.QueryEscape(`{"enrichedEmail":[]}`), nil, 422, "INVALID_ROW_FILTERS"},
-		{"GET", rowsOf(id(1)) + "?filters=" + url.QueryEscape(`{"name":[],"other":["x"]}`), nil, 422, "INVALID_ROW_FILTERS"},
-	} {
-		c.do(r.method, r.path, r.body).fails(r.status, r.code)
-	}
-}

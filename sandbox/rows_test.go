@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -311,31 +310,4 @@ func TestFiltersAreReadFromTheEncodedQuery(t *testing.T) {
 	c := inPlace(t, sandbox.New(t, rowLists()))
 	r := c.do("GET", rowsOf(id(1))+"?filters="+url.QueryEscape(`{"companyName":["Zuse KG"]}`), nil)
 	require.Equal(t, []string{"bob"}, names(r.ok(200), "id"))
-}
-
-// What any way to compare sorts alike.
-func TestSortsThatAreCertain(t *testing.T) {
-	at := func(second int) string { return fmt.Sprintf("2026-01-31T09:30:%02d.000Z", second) }
-	for name, tc := range map[string]struct {
-		values []any
-		sorted string
-	}{
-		"instants": {[]any{at(7), at(3), at(5)}, at(3) + " " + at(5) + " " + at(7)},
-		"numbers":  {[]any{10, 9, -1.5}, "-1.5 9 10"},
-		"words":    {[]any{"Berlin", "Athens", "Cairo"}, "Athens Berlin Cairo"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var rows []sandbox.Row
-			for _, value := range tc.values {
-				rows = append(rows, sandbox.Row{"jobTitle": value})
-			}
-			sb := sandbox.New(t)
-			var list string
-			sb.Do(func(tx *sandbox.Tx) { list = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(rows...)}) })
-			want := strings.Fields(tc.sorted)
-			require.Equal(t, want, names(inPlace(t, sb).get(rowsOf(list), "sortBy", "jobTitle", "sortOrder", "asc").ok(200), "jobTitle"))
-			slices.Reverse(want)
-			require.Equal(t, want, names(inPlace(t, sb).get(rowsOf(list), "sortBy", "jobTitle", "sortOrder", "desc").ok(200), "jobTitle"))
-		})
-	}
 }
