@@ -102,11 +102,22 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 	case !check.IsLoopback(host) && !cfg.allowRemote:
 		return cli.Usage("-addr %s: other machines could reach the sandbox; if that is meant, add -allow-remote", cfg.addr)
 	}
-	h, err := newHost(*cfg)
-	if err != nil {
-		return err
+	made := make(chan func() error, 1)
+	go func() { // many rows take a while
+		h, err := newHost(*cfg)
+		made <- func() error {
+			if err != nil {
+				return err
+			}
+			return h.serve(ctx, std)
+		}
+	}()
+	select {
+	case serve := <-made:
+		return serve()
+	case <-ctx.Done():
+		return errors.New("stopped")
 	}
-	return h.serve(ctx, std)
 }
 
 // load reads the initial state.
