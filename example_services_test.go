@@ -36,7 +36,11 @@ func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandb
 			},
 		}}}),
 	}, opts...)...)
-	return clientOf(sb), sb
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
 }
 
 // Ids in that sandbox.
@@ -424,7 +428,11 @@ func fieldsSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbo
 			Hubs:  []sandbox.Hub{{ID: secondHubID, Name: "Second"}},
 		}}}),
 	}, opts...)...)
-	return clientOf(sb), sb
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
 }
 
 // Ids in that sandbox.

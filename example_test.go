@@ -28,7 +28,15 @@ func exampleSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 			),
 		}},
 	}}}))
-	return clientOf(sb), sb
+	return exampleClient(sb), sb
+}
+
+func exampleClient(sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append(opts, prospectkit.WithTransport(sb.Transport()))...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client
 }
 
 const exampleList = "a00000000000000000000001"
@@ -345,7 +353,7 @@ func ExampleCodeOf() {
 // A conflict that passes in a moment says when to try again. A job that is run again later does not wait in between.
 func ExampleRetryAfter() {
 	sb := sandbox.New(nil)
-	client := clientOf(sb)
+	client := exampleClient(sb)
 	sb.Fail("campaigns.create", sandbox.Nth(1), sandbox.Status(409, "LIST_PROCESSING"))
 	_, err := client.Campaigns.Create(context.Background(), prospectkit.NewCampaign{ListIDs: []string{"65f0c0ffee65f0c0ffee65f0"}})
 	if wait, ok := prospectkit.RetryAfter(err); ok {
@@ -411,7 +419,7 @@ func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 			},
 		}},
 	}))
-	return clientOf(sb, prospectkit.WithJournal(new(journal.MemoryJournal))), sb
+	return exampleClient(sb, prospectkit.WithJournal(new(journal.MemoryJournal))), sb
 }
 
 // Ids in that sandbox.
