@@ -24,10 +24,7 @@ import (
 
 // AgentsService manages agents, which search on a schedule and deliver people or companies into a results list. Start one with
 // CreateAndStart, wait with WaitSettled, read results with Rows.
-type AgentsService struct {
-	service
-	polls *waits.Shared[Agent] // of WaitEach
-}
+type AgentsService struct{ service }
 
 // AgentStatus is the state of an agent. Others may exist.
 type AgentStatus string
@@ -308,10 +305,7 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
-	return waitFor(ctx, s.conf, op.AgentsGet, read, func(a *Agent) waits.Sighting {
-		over, err := a.settled()
-		return waits.Sighting{Settled: over, Err: err, State: plain(string(a.Status)), Strange: !a.Status.Known()}
-	})
+	return waitFor(ctx, s.conf, op.AgentsGet, read, (*Agent).sighting)
 }
 
 // WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, every 96 s after a burst of 30, and yields
@@ -359,7 +353,7 @@ type awaited struct {
 
 // poll reads the listing once, and yields what has settled. What the listing lacks is read alone, one agent a poll.
 func (s *AgentsService) poll(ctx context.Context, w *awaited) error {
-	agents, began, err := s.polls.Read(ctx, w.from, s.listEach)
+	agents, began, err := s.conf.polls.Read(ctx, w.from, s.listEach)
 	if err != nil && err == ctx.Err() { //nolint:errorlint // it waited for other waiters, or for the pace
 		err = withoutEffect(op.AgentsList, err)
 	}
@@ -379,7 +373,7 @@ func (s *AgentsService) poll(ctx context.Context, w *awaited) error {
 			continue
 		}
 		agent := agents[i] // a copy: waiters share the listing
-		if !w.settle(id, &agent) {
+		if seen := agent.sighting(); (seen.Settled || seen.Err != nil) && !w.hand(id, &agent, seen.Err) {
 			return nil
 		}
 	}
@@ -404,27 +398,27 @@ func (s *AgentsService) listEach(ctx context.Context) (agents []Agent, pages int
 func (s *AgentsService) look(ctx context.Context, w *awaited, id string) error {
 	from := time.Now()
 	agent, err := s.Get(ctx, id)
-	s.polls.Charge(1)
+	s.conf.polls.Charge(1)
 	switch {
-	case err == nil && !w.settle(id, agent):
-	case err == nil, mayBeNew(err, op.AgentsGet, w.began, from):
-		if w.remove(id) {
-			w.pending = append(w.pending, id)
-		}
-	case ctx.Err() != nil || isTransient(err):
+	case mayBeNew(err, op.AgentsGet, w.began, from):
+	case err != nil && (ctx.Err() != nil || isTransient(err)):
 		return err
-	case w.remove(id) && !w.yield(&Agent{ID: id}, err):
-		w.pending = nil
+	case err != nil:
+		w.hand(id, &Agent{ID: id}, err)
+		return nil
+	default:
+		if seen := agent.sighting(); seen.Settled || seen.Err != nil {
+			w.hand(id, agent, seen.Err)
+			return nil
+		}
 	}
+	w.remove(id)
+	w.pending = append(w.pending, id)
 	return nil
 }
 
-// settle yields an agent whose wait is over. It reports false if all waits are.
-func (w *awaited) settle(id string, agent *Agent) bool {
-	over, err := agent.settled()
-	if !over && err == nil {
-		return true
-	}
+// hand yields an agent whose wait is over. It reports false if all waits are.
+func (w *awaited) hand(id string, agent *Agent, err error) bool {
 	if w.remove(id); !w.yield(agent, err) {
 		w.pending = nil
 		return false
@@ -432,21 +426,17 @@ func (w *awaited) settle(id string, agent *Agent) bool {
 	return true
 }
 
-// remove reports whether an agent was awaited.
-func (w *awaited) remove(id string) bool {
-	i := slices.Index(w.pending, id)
-	if i >= 0 {
-		w.pending = slices.Delete(w.pending, i, i+1)
-	}
-	return i >= 0
+func (w *awaited) remove(id string) {
+	w.pending = slices.DeleteFunc(w.pending, func(pending string) bool { return pending == id })
 }
 
-// settled reports whether the wait for an agent is over, and why it is useless.
-func (a *Agent) settled() (bool, error) {
+// sighting reports whether the wait for an agent is over, or why it is useless.
+func (a *Agent) sighting() waits.Sighting {
+	seen := waits.Sighting{Settled: a.Status.Settled(), State: plain(string(a.Status)), Strange: !a.Status.Known()}
 	if a.Draft() {
-		return false, draftError()
+		seen.Err = draftError()
 	}
-	return a.Status.Settled(), nil
+	return seen
 }
 
 // draftError is the error of a method that needs an agent that was started.

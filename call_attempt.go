@@ -47,9 +47,7 @@ func (c *call) run() error {
 	}
 	c.loopRequest.Request = req
 	if c.body != nil {
-		if err := c.loopRequest.SetBody(c.body); err != nil {
-			return err
-		}
+		_ = c.loopRequest.SetBody(c.body) // which cannot fail
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
 	returned := false
@@ -208,15 +206,23 @@ func (c *call) admit(a *attempt) error {
 			Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: wait, Reason: "queued for the rate limit",
 		})
 	}
-	err := c.enqueue(a, want)
-	if began.IsZero() {
-		return c.notAdmitted(err)
+	var err error
+	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
+	a.began = time.Now()
+	if !began.IsZero() {
+		c.waited += a.began.Sub(began)
+		if n := len(c.attempts); n > 0 {
+			c.attempts[n-1].Wait += a.began.Sub(began)
+		}
 	}
-	c.waited += a.began.Sub(began)
-	if n := len(c.attempts); n > 0 {
-		c.attempts[n-1].Wait += a.began.Sub(began)
+	if full, tooLong := errors.AsType[*budget.WaitTooLongError](err); tooLong {
+		c.refuseWait(full)
+		return c.waitError
 	}
-	return c.notAdmitted(err)
+	if err != nil {
+		c.cause = withCause(c.cause, contextEnd(c.ctx, "while it waited for the rate limit"))
+	}
+	return err
 }
 
 // contextEnd returns the end of the context, which keeps an attempt from being sent, and notes it as the cause.
@@ -368,29 +374,6 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 		c.cause = withCause(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
 	}
 	return cause
-}
-
-// enqueue asks for a permit, in the queue if it may wait. The attempt begins when it leaves the queue.
-func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
-	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
-	a.began = time.Now()
-	return err
-}
-
-// notAdmitted records and returns why an attempt was not admitted, if it was not.
-func (c *call) notAdmitted(err error) error {
-	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
-	switch {
-	case err == nil:
-	case tooLong:
-		c.refuseWait(full)
-		return c.waitError
-	case c.ctx.Err() != nil:
-		c.cause = withCause(c.cause, contextEnd(c.ctx, "while it waited for the rate limit"))
-	default:
-		c.cause = withCause(c.cause, err)
-	}
-	return err
 }
 
 // openUpload opens the file to upload. If that fails, nothing is sent.

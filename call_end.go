@@ -38,7 +38,10 @@ func (c *call) result(loopErr error) error {
 	e := c.asError()
 	if w := c.waitError; w != nil {
 		e.cause = withCause(e.cause, w)
-		e.RetryAfter, e.ResetAt = max(e.RetryAfter, w.wait), later(e.ResetAt, w.fitsAt)
+		e.RetryAfter = max(e.RetryAfter, w.wait)
+		if w.fitsAt.After(e.ResetAt) {
+			e.ResetAt = w.fitsAt
+		}
 	}
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.redactError(loopErr)
@@ -84,13 +87,6 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	}
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // noteOutcome notes the outcome of the call, for the guard and the journal. One that fails to do so keeps it in doubt. The
 // guard is first: a crash in between leaves the ticket.
 func (c *call) noteOutcome(err error) {
@@ -132,15 +128,11 @@ func (c *call) noteInJournal(outcome journal.Outcome) {
 	})
 }
 
-// fillInfo fills what WithInfo has given.
+// fillInfo fills what WithInfo has given with the results, beside what prepare and noteResponse have.
 func (c *call) fillInfo() {
 	if info := c.opts.info; info != nil {
-		*info = Info{
-			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
-			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
-			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
-			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
-		}
+		info.Status, info.RequestID, info.Rate = c.status, c.requestID, c.rate
+		info.Attempts, info.Duration = slices.Clone(c.attempts), time.Since(c.began)
 	}
 }
 

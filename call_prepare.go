@@ -148,8 +148,7 @@ func (c *call) buildURL() {
 		}
 		return
 	}
-	plain, err := url.PathUnescape(escaped)
-	bad.Must(err == nil, "path", "has an invalid escape")
+	plain, _ := url.PathUnescape(escaped) // only Expand and the base have escapes
 	if u.Path = plain; plain != escaped || u.RawPath != "" {
 		u.RawPath = escaped
 	}
@@ -163,11 +162,7 @@ func (c *call) queryString(params any) string {
 	if params == nil && len(c.opts.query) == 0 {
 		return ""
 	}
-	encoded, err := query.Values(params)
-	if err != nil {
-		c.bad.Add("query", "cannot be encoded: %v", err)
-		return ""
-	}
+	encoded, _ := query.Values(params) // a struct cannot fail
 	for _, kv := range c.opts.query {
 		encoded.Set(kv[0], kv[1])
 	}

@@ -171,33 +171,12 @@ func (c *call) other() bool {
 	return c.want.shown != nil && *c.want.shown != "" && !c.want.near(*c.want.shown, c.want.sent)
 }
 
-// take hands what was decoded to the caller, once it is known to be the service's.
+// take hands what was decoded to the method, once it is known to be the service's.
 func (c *call) take() error {
-	c.fillIn()
 	if c.want.take == nil {
 		return nil
 	}
 	return c.want.take()
-}
-
-// fillIn gives the result what is known of it, where the response says nothing.
-func (c *call) fillIn() {
-	if c.want.known == nil {
-		return
-	}
-	result, known := reflect.ValueOf(c.want.out).Elem(), reflect.ValueOf(c.want.known)
-	response, _ := c.want.out.(interface{ Raw() Object })
-	for i := range result.NumField() {
-		field := result.Field(i)
-		if !field.CanSet() || !field.IsZero() {
-			continue
-		}
-		name, _, _ := strings.Cut(result.Type().Field(i).Tag.Get("json"), ",")
-		if said, ok := response.Raw().Get(name); ok && field.Kind() != reflect.String && said.String() != "null" { // false, or 0
-			continue
-		}
-		field.Set(known.Field(i))
-	}
 }
 
 // acceptWithoutBody makes the result of a success whose body was lost, if the body says nothing new, and reports whether it did.
@@ -206,8 +185,7 @@ func (c *call) acceptWithoutBody() bool {
 		return false
 	}
 	reflect.ValueOf(c.want.out).Elem().SetZero()
-	c.fillIn()
-	return true
+	return c.take() == nil
 }
 
 // results is how many results a response has that may have a price each, or -1 if it does not tell.
@@ -380,19 +358,17 @@ func (c *call) retryAfter(resp *http.Response, now time.Time) (wait time.Duratio
 	return 0, false
 }
 
-type errorEnvelope struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Param     string `json:"param"`
-		DocURL    string `json:"doc_url"`
-		RequestID string `json:"request_id"`
-	} `json:"error"`
-}
-
 // envelope fills the error from the service's envelope and reports whether the body was one.
 func (e *Error) envelope(body []byte) bool {
-	var in errorEnvelope
+	var in struct {
+		Error struct {
+			Code      string `json:"code"`
+			Message   string `json:"message"`
+			Param     string `json:"param"`
+			DocURL    string `json:"doc_url"`
+			RequestID string `json:"request_id"`
+		} `json:"error"`
+	}
 	if err := decodeRecord(body, 0, &in); err != nil || in.Error.Code == "" {
 		return false
 	}

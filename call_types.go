@@ -49,7 +49,7 @@ type args struct {
 
 // expected is what a method knows of the response, beyond the row of the operation. What is left out is nothing; do is
 // for methods that know no more than its type. If the response repeats an id or a name of the request, begin with repeatsID or
-// repeatsName. If the row Confirms and its response is typed, say what is known. The functions read what was decoded into out.
+// repeatsName. If the row Confirms and its response is typed, let take fill in what is known. The functions read what was decoded into out.
 type expected struct {
 	out any // a pointer to what each response is decoded into, as for encoding/json
 
@@ -64,10 +64,9 @@ type expected struct {
 	same, near func(shown, sent string) bool
 
 	resultID func() string    // of what the call made, for the journal; nil: nothing that has one
-	known    any              // of an operation that Confirms: the documented result, where the response says nothing or is lost
 	accept   func() error     // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
 	made     func() time.Time // when it was made, by the response; nil: nothing tells
-	take     func() error     // takes the response once it is known to be the service's; its error is that of the call
+	take     func() error     // takes the response once it is known to be the service's, or none: see acceptWithoutBody; its error is that of the call
 	shape    op.Shape         // if it differs from the operation's
 	maxItems int              // of a page, at most; 0: as many as any array
 }

@@ -341,7 +341,10 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID string, a arg
 	a.ids, a.look = []string{campaignID}, s.lookForApproval
 	approval := new(Approval)
 	want := repeatsID(campaignID, &approval.CampaignID)
-	want.known = Approval{CampaignID: campaignID, Status: CampaignActive}
+	want.take = func() error {
+		approval.CampaignID, approval.Status = cmp.Or(approval.CampaignID, campaignID), cmp.Or(approval.Status, CampaignActive)
+		return nil
+	}
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
 }
 

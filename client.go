@@ -48,10 +48,7 @@ type Client struct {
 	Contacts  *ContactsService  // finding contacts, their activities
 	Imports   *ImportsService   // files into lists
 
-	conf  *config
-	polls *waits.Shared[Agent] // of Agents.WaitEach; new with another transport or source of keys
-
-	resting *waits.Rests[Resolution] // what Resolve cannot settle; new with another transport
+	conf *config
 }
 
 // New returns a client for the service at baseURL, with an API token. It makes no request and starts no goroutine. The error is a
@@ -81,7 +78,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
 	c.build()
-	return newClient(c, newAgentPolls(), new(waits.Rests[Resolution])), nil
+	return newClient(c), nil
 }
 
 // FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set. It
@@ -100,41 +97,34 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 // With returns a client with the options applied. It shares everything else: host, token,
 // connections and rate limiter.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
-	conf, polls, resting := *c.conf, c.polls, c.resting
-	before := conf.httpClient
+	conf := *c.conf
 	var bad check.Violations
-	conf.source, conf.through, conf.journal = nil, "", nil
+	conf.source, conf.through = nil, ""
 	conf.apply(opts, &bad)
-	if kept := c.conf.journal; conf.journal == nil {
-		conf.journal = kept
-	} else if kept != nil {
-		bad.Must(sameJournal(kept, conf.journal), "WithJournal", otherJournal)
-	}
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))
-		polls = newAgentPolls() // the key may be of another workspace
+		conf.polls = newAgentPolls() // the key may be of another workspace
 	}
 	conf.checkTransport(&bad)
 	if len(bad) > 0 {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
-	if conf.httpClient != before {
-		polls, resting = newAgentPolls(), new(waits.Rests[Resolution])
+	if conf.httpClient != c.conf.httpClient {
 		conf.build()
 	}
-	return newClient(&conf, polls, resting), nil
+	return newClient(&conf), nil
 }
 
-func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Resolution]) *Client {
+func newClient(conf *config) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
 	conf.sharedHeader = func() http.Header { return header }
-	c := &Client{conf: conf, polls: polls, resting: resting}
+	c := &Client{conf: conf}
 	conf.closed = new(atomic.Bool)
 	s := service{conf}
 	c.Account = &AccountService{s}
 	c.Lists = &ListsService{s}
-	c.Agents = &AgentsService{s, polls}
+	c.Agents = &AgentsService{s}
 	c.Campaigns = &CampaignsService{s}
 	c.Facts = &FactsService{s}
 	c.Search = &SearchService{s}
@@ -245,13 +235,13 @@ func (c *Client) asked(t journal.Ticket) (q *resolver, known *Resolution, err er
 	case t.Workspace == "" && len(t.IDs) == 0 && o.Resolves:
 		return nil, &Resolution{Outcome: OutcomeUnknown, Note: "the call had no journal, which names the workspace: this key may be of another one, so a person has to look"}, nil
 	}
-	if r, read, left := c.resting.Recall(restingKey(t)); left > 0 {
+	if r, read, left := c.conf.resting.Recall(restingKey(t)); left > 0 {
 		r.Note += "; read at " + read.UTC().Format(time.RFC3339)
 		return nil, &r, nil
 	}
 	q = newResolver(c.conf, o, t, c.lookOf(o), false)
 	if t.ID != "" && q.look != nil {
-		q.began = c.resting.Began(restingKey(t))
+		q.began = c.conf.resting.Began(restingKey(t))
 	}
 	return q, nil, nil
 }
@@ -266,7 +256,7 @@ func (c *Client) remember(q *resolver, r *Resolution) {
 	case q.found.sure || q.hasHadTime():
 		found := *r
 		found.Object = nil // it may be large
-		c.resting.Note(restingKey(q.ticket), found, r.Again)
+		c.conf.resting.Note(restingKey(q.ticket), found, r.Again)
 	}
 }
 
@@ -324,18 +314,15 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 }
 
 func (c *config) checkTransport(bad *check.Violations) {
-	if own := c.httpClient == nil || c.httpClient.Transport == nil; own && c.base != nil && !check.IsLoopback(c.base.Hostname()) {
+	std := c.httpClient == nil || c.httpClient.Transport == nil
+	if std && c.base != nil && !check.IsLoopback(c.base.Hostname()) {
 		name := exchange.UnreadableProxy(c.base)
 		bad.Must(name == "", name, "cannot be read as the URL of a proxy, so that none would be used: percent-encode user name and password")
 	}
-	if !exchange.InBrowser() {
-		return
-	}
-	std := c.httpClient == nil || c.httpClient.Transport == nil
 	if !std {
 		_, std = c.httpClient.Transport.(*http.Transport)
 	}
-	bad.Must(!std, "transport", "must not be net/http's in a browser, where everybody can read the token: see New")
+	bad.Must(!std || !exchange.InBrowser(), "transport", "must not be net/http's in a browser, where everybody can read the token: see New")
 }
 
 // build copies the HTTP client of the options, if there is one, or makes one.
@@ -359,4 +346,5 @@ func (c *config) build() {
 	}
 	// Another transport may lead to another server.
 	c.headersSeen, c.clock, c.idle, c.relayed, c.responds = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle), new(exchange.Relayed), new(atomic.Bool)
+	c.polls, c.resting = newAgentPolls(), new(waits.Rests[Resolution])
 }

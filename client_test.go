@@ -13,8 +13,8 @@ func TestClient_PollsAreOfOneKey(t *testing.T) {
 	require.NoError(t, err)
 	same, err := client.With(WithUserAgent("derived"))
 	require.NoError(t, err)
-	require.Same(t, client.polls, same.polls)
+	require.Same(t, client.conf.polls, same.conf.polls)
 	other, err := client.With(WithTokenSource(func(context.Context) (string, error) { return "key-2", nil }))
 	require.NoError(t, err)
-	require.NotSame(t, client.polls, other.polls)
+	require.NotSame(t, client.conf.polls, other.conf.polls)
 }

@@ -18,6 +18,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -149,6 +150,8 @@ type config struct {
 	responds    *atomic.Bool     // the last attempt had a response
 	timeLimits  *exchange.Limits // nil: each attempt has a timer of its own
 	headersSeen *ratehdr.Seen
+	polls       *waits.Shared[Agent]     // of WaitEach; not shared with another source of keys either
+	resting     *waits.Rests[Resolution] // what Resolve cannot settle
 }
 
 // setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key

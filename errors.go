@@ -304,27 +304,25 @@ func (e *Error) Error() string {
 
 // what says what came, if anything did.
 func (e *Error) what() string {
-	switch applied := e.outcome == OutcomeApplied; {
-	case applied && e.Status != 0:
+	kind := ""
+	if e.ContentType != "" {
+		kind = fmt.Sprintf(" (content type %q)", redact.WithoutIDs(redact.OneLine(e.ContentType)))
+	}
+	switch {
+	case e.outcome == OutcomeApplied:
 		return fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
-	case applied:
-		return "applied, but the response was lost"
 	case e.Code != "" && e.Status != 0:
 		return fmt.Sprintf("%d %s", e.Status, string(e.Code))
-	case e.Code != "":
+	case e.Code != "" || e.Status == 0 && (e.cause != nil || e.Message != ""):
 		return string(e.Code)
+	case e.Status == 0:
+		return "no details are known"
 	case e.Status >= 300 && e.Status < 400:
 		return fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
-	case e.Status != 0 && e.cause == nil:
-		return fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, redact.WithoutIDs(redact.OneLine(e.ContentType)))
-	case e.Status != 0 && e.ContentType != "" && !strings.Contains(e.ContentType, "json"):
-		return fmt.Sprintf("unusable response with status %d (content type %q)", e.Status, redact.WithoutIDs(redact.OneLine(e.ContentType)))
-	case e.Status != 0:
-		return fmt.Sprintf("unusable response with status %d", e.Status)
-	case e.cause == nil && e.Message == "":
-		return "no details are known"
+	case e.cause == nil:
+		return fmt.Sprintf("%d without the error envelope%s", e.Status, kind)
 	}
-	return ""
+	return fmt.Sprintf("unusable response with status %d%s", e.Status, kind)
 }
 
 // Is reports whether target is the code of the error, or one of its classes.

@@ -39,6 +39,7 @@ type ownError interface {
 	error
 	slog.LogValuer
 	Outcome() Outcome
+	tried() []Attempt
 }
 
 // logValue groups what is safe to log of an error; own is what only its type has.
@@ -53,10 +54,7 @@ func logValue(opName string, err ownError, own ...slog.Attr) slog.Value {
 				slog.String("request_id", redact.Shorten(redact.Printable(e.RequestID), maxName)))
 		}
 	}
-	attrs = append(append(attrs, own...), slog.String("outcome", string(err.Outcome())))
-	if e, ok := err.(interface{ tried() []Attempt }); ok {
-		attrs = append(attrs, slog.Int("attempts", len(e.tried())))
-	}
+	attrs = append(append(attrs, own...), slog.String("outcome", string(err.Outcome())), slog.Int("attempts", len(err.tried())))
 	return slog.GroupValue(notEmpty(attrs)...)
 }
 
@@ -80,12 +78,15 @@ func plain(s string) string {
 
 func (e *Error) tried() []Attempt { return e.Attempts }
 
+func (e *RefusedError) tried() []Attempt { return nil }
+
 // errorTypeOf is the error type of a call; see ErrorType of [Event]. Of several attempts, the last decides.
 func errorTypeOf(err error) string {
 	own, ok := errors.AsType[ownError](err)
 	if !ok {
 		return errorType(err, 0, "", deliveryNotSent)
 	}
+	last := Attempt{} // of an OutcomeUnknownError of an earlier run
 	switch e := own.(type) {
 	case *RefusedError:
 		if e.Rule == RuleRateLimit {
@@ -99,24 +100,16 @@ func errorTypeOf(err error) string {
 		if e.cause == nil && slices.Contains(e.classes, ErrNotStarted) {
 			return "not_started"
 		}
-		last := Attempt{Status: e.Status, Code: e.Code, Delivery: deliveryNotSent}
-		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
-	case interface{ tried() []Attempt }: // an OutcomeUnknownError, of an earlier run if it has no attempt
-		return errorTypeOfLast(own, append([]Attempt{{}}, e.tried()...))
-	case interface{ errorCode() Code }:
-		return string(e.errorCode())
+		last = Attempt{Status: e.Status, Code: e.Code, Delivery: deliveryNotSent}
 	}
-	return errorTypeOf(errors.Unwrap(own))
-}
-
-func errorTypeOfLast(err error, attempts []Attempt) string {
-	last := attempts[len(attempts)-1]
-	return errorType(err, last.Status, last.Code, last.Delivery)
+	if tried := own.tried(); len(tried) > 0 {
+		last = tried[len(tried)-1]
+	}
+	return errorType(own, last.Status, last.Code, last.Delivery)
 }
 
 // errorType is a word of a closed set for an attempt that failed, or nothing for a success.
 func errorType(err error, status int, code Code, delivery string) string {
-	_, hopeless := errors.AsType[*waitError](err)
 	switch {
 	case code.Known():
 		return string(code)
@@ -124,8 +117,6 @@ func errorType(err error, status int, code Code, delivery string) string {
 		return strconv.Itoa(status)
 	case err == nil:
 		return ""
-	case hopeless:
-		return "wait_too_long"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
 	case errors.Is(err, context.DeadlineExceeded):

@@ -17,18 +17,18 @@ func TestError_Text(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("no route")
 	for want, e := range map[string]Error{
-		"prospectkit: o: no details are known":                                                           {},
-		"prospectkit: o: prose":                                                                          {Message: "prose"},
-		"prospectkit: o: no route":                                                                       {cause: cause},
-		"prospectkit: o: GONE":                                                                           {Code: "GONE"},
-		"prospectkit: o: 410 GONE: prose (param p, request r, 2 attempts)":                               {Status: 410, Code: "GONE", Message: "prose", Param: "p", RequestID: "r", Attempts: make([]Attempt, 2)},
-		"prospectkit: o: 302, a redirect, which is not followed; it points to host x":                    {Status: 302, hint: "it points to host x"},
-		`prospectkit: o: 299 without the error envelope (content type "text/html")`:                      {Status: 299, ContentType: "text/html", Attempts: make([]Attempt, 1)},
-		`prospectkit: o: 400 without the error envelope (content type "")`:                               {Status: 400},
-		"prospectkit: o: unusable response with status 200: no route":                                    {Status: 200, cause: cause},
-		"prospectkit: o: applied (status 201), but the response was lost: no route":                      {Status: 201, Code: "GONE", outcome: OutcomeApplied, cause: cause},
-		"prospectkit: o: applied, but the response was lost: no route":                                   {outcome: OutcomeApplied, cause: cause},
-		"prospectkit: o: 403 NO: Not you; this operation needs the scope \"lists\" (request \"r\\n s\")": {Status: 403, Code: "NO", Message: "Not you.", hint: `this operation needs the scope "lists"`, RequestID: "\"r\\n s\""},
+		"prospectkit: o: no details are known":                                                            {},
+		"prospectkit: o: prose":                                                                           {Message: "prose"},
+		"prospectkit: o: no route":                                                                        {cause: cause},
+		"prospectkit: o: GONE":                                                                            {Code: "GONE"},
+		"prospectkit: o: 410 GONE: prose (param p, request r, 2 attempts)":                                {Status: 410, Code: "GONE", Message: "prose", Param: "p", RequestID: "r", Attempts: make([]Attempt, 2)},
+		"prospectkit: o: 302, a redirect, which is not followed; it points to host x":                     {Status: 302, hint: "it points to host x"},
+		`prospectkit: o: 299 without the error envelope (content type "text/html")`:                       {Status: 299, ContentType: "text/html", Attempts: make([]Attempt, 1)},
+		`prospectkit: o: 400 without the error envelope`:                                                  {Status: 400},
+		"prospectkit: o: unusable response with status 200: no route":                                     {Status: 200, cause: cause},
+		"prospectkit: o: applied (status 201), but the response was lost: no route":                       {Status: 201, Code: "GONE", outcome: OutcomeApplied, cause: cause},
+		"prospectkit: o: unusable response with status 200 (content type \"application/json\"): no route": {Status: 200, ContentType: "application/json", cause: cause},
+		"prospectkit: o: 403 NO: Not you; this operation needs the scope \"lists\" (request \"r\\n s\")":  {Status: 403, Code: "NO", Message: "Not you.", hint: `this operation needs the scope "lists"`, RequestID: "\"r\\n s\""},
 	} {
 		e.Op = "o"
 		require.Equal(t, want, e.Error())

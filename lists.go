@@ -316,7 +316,10 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	a := args{ids: []string{listID}, body: in, lookup: journal.Lookup{Kind: in.CRM}} // the kind is for whoever looks there
 	want := repeatsName(in.CRM, &pushed.CRM)
 	want.proof = func() bool { return pushed.CRM == in.CRM && pushed.ListIDs != nil }
-	want.known = CRMPushed{CRM: in.CRM}
+	want.take = func() error {
+		pushed.CRM = cmp.Or(pushed.CRM, in.CRM)
+		return nil
+	}
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 

@@ -140,14 +140,11 @@ func WithJournal(j journal.Journal) ClientOption {
 		if err := journal.CheckWorkspace(j.Workspace()); err != nil {
 			bad.Add("WithJournal", "got one without a workspace: %s", err)
 		}
-		bad.Must(c.journal == nil || sameJournal(c.journal, j), "WithJournal", otherJournal)
+		same := reflect.ValueOf(c.journal).Comparable() && c.journal == j
+		bad.Must(c.journal == nil || same, "WithJournal", "must not replace another journal")
 		c.journal = j
 	})
 }
-
-const otherJournal = "must not replace another journal"
-
-func sameJournal(a, b journal.Journal) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, the call is refused with [ErrSpendCap],
 // or with [RuleSpendGuard] if its price is unknown. A call whose outcome is unknown counts until it is resolved. [Client.With] can add a
