@@ -521,15 +521,9 @@ type waitError struct {
 
 // Error says how long the wait would be.
 func (e *waitError) Error() string {
-	text := "the rate limit"
+	text := "the rate limit of surface " + e.surface + " (" + e.window + ")"
 	if e.waited > 0 {
 		text = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", " + text
-	}
-	if e.surface != "" {
-		text += " of surface " + e.surface
-	}
-	if e.window != "" {
-		text += " (" + e.window + ")"
 	}
 	bound := "the longest wait allowed (WithMaxWait)"
 	if e.deadline {

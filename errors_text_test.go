@@ -39,8 +39,8 @@ func TestWaitError_Text(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 13, 0, 0, 0, time.FixedZone("", 3600))
 	for want, e := range map[string]waitError{
-		"the rate limit has no room within the longest wait allowed (WithMaxWait)": {},
-		"the rate limit has no room within the context's deadline":                 {deadline: true},
+		"the rate limit of surface lists (day) has no room within the longest wait allowed (WithMaxWait)": {surface: "lists", window: "day"},
+		"the rate limit of surface lists (day) has no room within the context's deadline":                 {surface: "lists", window: "day", deadline: true},
 		"after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
 			"retry at 2026-11-22T12:00:00Z": {surface: "lists", window: "day", wait: 1500*time.Millisecond + 1, fitsAt: at, waited: 2 * time.Millisecond},
 	} {
