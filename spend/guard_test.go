@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-var perCall = spend.Prices{"a": {PerCall: 10}, "b": {PerCall: 25}, "free": {}, "s": {PerCall: 1, PerResult: 2}}
+var perCall = spend.Prices{"a": {PerCall: 10}, "b": {PerCall: 25}, "free": {}, "s": {PerCall: 1, PerResult: 2}, "one": {PerResult: 1}}
 
 func call(id, op string) spend.Call { return spend.Call{ID: id, Op: op} }
 
@@ -95,30 +95,24 @@ func TestGuard_RefusesWhatDoesNotFit(t *testing.T) {
 
 func TestGuard_CommitsTheResultsThatArrived(t *testing.T) {
 	for name, c := range map[string]struct {
+		op      string
 		results int
 		want    spend.Book
 	}{
-		"none":         {0, spend.Book{Committed: 1, Released: 20}},
-		"some":         {3, spend.Book{Committed: 7, Released: 14}},
-		"all":          {10, spend.Book{Committed: 21}},
-		"more":         {15, spend.Book{Committed: 31}},
-		"without word": {-1, spend.Book{Committed: 21}},
+		"none":                                  {"s", 0, spend.Book{Committed: 1, Released: 20}},
+		"some":                                  {"s", 3, spend.Book{Committed: 7, Released: 14}},
+		"all":                                   {"s", 10, spend.Book{Committed: 21}},
+		"more":                                  {"s", 15, spend.Book{Committed: 31}},
+		"without word":                          {"s", -1, spend.Book{Committed: 21}},
+		"a credit for each, as any other price": {"one", 3, spend.Book{Committed: 3, Released: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := spend.NewGuard(21, perCall)
-			require.NoError(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "s", Results: 10}))
+			require.NoError(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: c.op, Results: 10}))
 			require.NoError(t, g.Settle(t.Context(), "1", "applied", c.results))
 			require.Equal(t, c.want, booksOf(t, g).Total)
 		})
 	}
-}
-
-// A price of one credit for each result counts them as any other.
-func TestGuard_OneCreditForEachResult(t *testing.T) {
-	g := spend.NewGuard(10, spend.Prices{"s": {PerResult: 1}})
-	require.NoError(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "s", Results: 10}))
-	require.NoError(t, g.Settle(t.Context(), "1", "applied", 3))
-	require.Equal(t, spend.Book{Committed: 3, Released: 7}, booksOf(t, g).Total)
 }
 
 func TestGuard_ManyAtOnceNeverPassTheCap(t *testing.T) {

@@ -2,6 +2,7 @@ package otelprospectkit_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
@@ -36,6 +37,12 @@ func newRig(tb testing.TB, opts ...prospectkit.ClientOption) *rig {
 	r.Client, err = prospectkit.New(r.sb.BaseURL(), r.sb.Token(), opts...)
 	require.NoError(tb, err)
 	return r
+}
+
+// inBubble runs a test in virtual time.
+func inBubble(t *testing.T, test func(t *testing.T, r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t)) })
 }
 
 // span returns the only span there is.

@@ -61,8 +61,7 @@ func TestSuccess(t *testing.T) {
 }
 
 func TestRetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Latency(time.Second))
 		began := time.Now()
 		_, err := r.Account.Me(t.Context())
@@ -93,8 +92,7 @@ func TestRetry(t *testing.T) {
 }
 
 func TestRateLimited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(20))
 		began := time.Now()
 		_, err := r.Account.Me(t.Context())
@@ -109,8 +107,7 @@ func TestRateLimited(t *testing.T) {
 }
 
 func TestAWaitThatIsBrokenOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("account.me", sandbox.Always(), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(20))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Second, cancel)
@@ -182,8 +179,7 @@ var failures = map[string]struct {
 func TestFailures(t *testing.T) {
 	for name, c := range failures {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
+			inBubble(t, func(t *testing.T, r *rig) {
 				if c.prepare != nil {
 					c.prepare(r.sb)
 				}
@@ -212,8 +208,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestAHopelessWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Consume("account", 120)
 		_, err := r.Account.Me(t.Context(), prospectkit.WithMaxWait(0))
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
@@ -225,8 +220,7 @@ func TestAHopelessWait(t *testing.T) {
 }
 
 func TestConcurrentCallsDoNotMix(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("lists.list", sandbox.Every(2), sandbox.Status(500, "UNEXPECTED_ERROR"))
 		ctx, parent := r.tracers.Tracer("test").Start(t.Context(), "parent")
 		var all sync.WaitGroup
@@ -258,8 +252,7 @@ func TestConcurrentCallsDoNotMix(t *testing.T) {
 }
 
 func TestNothingPrivateGetsOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		ctx := t.Context()
 		id := "65f0c0ffee65f0c0ffee65f0"
 		r.sb.Fail("lists.create", sandbox.Nth(1), sandbox.RawBody(422, `{"error":{"code":"SECRET_CODE","message":"secret-message","param":"secret-param","request_id":"secret-request"}}`))
@@ -305,8 +298,7 @@ func TestNothingIsPropagatedUnlessAsked(t *testing.T) {
 
 // Wrapped, the transport has to pass the connection trace on: it is the proof that nothing was sent.
 func TestPropagationKeepsTheProof(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		client, err := r.With(prospectkit.WithTransport(otelprospectkit.Propagate(r.sb.Transport(), propagation.TraceContext{})))
 		require.NoError(t, err)
 		r.sb.Fail("lists.create", sandbox.Nth(1), sandbox.Refuse())
@@ -335,8 +327,7 @@ func TestPropagationByItsOwnTransport(t *testing.T) {
 
 // What is left of a window, as each response says it.
 func TestRateLimits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.HTML(502))
 		_, err := r.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		require.Error(t, err)
@@ -384,8 +375,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestTheReadmeNamesEveryMetric(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
 		_, err := r.Account.Me(t.Context())
 		require.NoError(t, err)
@@ -403,8 +393,7 @@ func TestTheReadmeNamesEveryMetric(t *testing.T) {
 
 // Several workspaces on one provider: every span and every series names its workspace.
 func TestWorkspacesApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+	inBubble(t, func(t *testing.T, r *rig) {
 		for i := range 20 {
 			providers := []otelprospectkit.Option{
 				otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters),

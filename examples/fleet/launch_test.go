@@ -131,6 +131,20 @@ func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
 	return g.MemoryJournal.Sending(ctx, t)
 }
 
+// twice makes a call twice at once.
+func (g *together) twice(do func() error) (failures []error) {
+	g.meet, failures = true, make([]error, 2)
+	g.before.Add(2)
+	g.after.Add(2)
+	var both sync.WaitGroup
+	for i := range failures {
+		both.Go(func() { failures[i] = do() })
+	}
+	both.Wait()
+	g.meet = false
+	return failures
+}
+
 // An engine that runs a job twice at once gets no second approval, not even of a campaign that a teammate stops in between: neither run
 // sends one while it sees the ticket of the other.
 func TestJobs_TwiceAtOnce(t *testing.T) {
@@ -151,20 +165,11 @@ func TestJobs_TwiceAtOnce(t *testing.T) {
 		review, err := client.Campaigns.Review(t.Context(), campaignID)
 		require.NoError(t, err)
 
-		store.meet = true
-		store.before.Add(2)
-		store.after.Add(2)
-		var both sync.WaitGroup
-		failures := make([]error, 2)
-		for i := range failures {
-			both.Go(func() { failures[i] = w.approve(t.Context(), campaignID, review.Digest()) })
-		}
-		both.Wait()
+		failures := store.twice(func() error { return w.approve(t.Context(), campaignID, review.Digest()) })
 		require.Error(t, errors.Join(failures...))
 		for _, err := range failures {
 			require.False(t, err != nil && engine.Judge(err).Person, "it is to be taken again")
 		}
-		store.meet = false
 		require.NoError(t, w.approve(t.Context(), campaignID, review.Digest()))
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 	})

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,15 +147,7 @@ func TestReadme_TwiceAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, r.review(sb, client))
 
-		store.meet = true
-		store.before.Add(2)
-		store.after.Add(2)
-		var both sync.WaitGroup
-		for range 2 {
-			both.Go(func() { _ = r.job(t.Context(), client, byActor{store.Entries}) })
-		}
-		both.Wait()
-		store.meet = false
+		store.twice(func() error { return r.job(t.Context(), client, byActor{store.Entries}) })
 		require.NoError(t, r.job(t.Context(), client, byActor{store.Entries}))
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 		require.Equal(t, string(prospectkit.CampaignActive), sb.Campaigns()[0].Status)

@@ -66,16 +66,6 @@ func TestNamesFindTheirOperation(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestRoutesLiveInOneServeMux(t *testing.T) {
-	mux := http.NewServeMux()
-	for _, o := range op.All() {
-		if o.Provenance == op.CallerSupplied {
-			continue
-		}
-		require.NotPanics(t, func() { mux.Handle(o.Route(), http.NotFoundHandler()) }, "%s: taken, in conflict or malformed", o.Name)
-	}
-}
-
 func TestRouteOfACallerSuppliedPath(t *testing.T) {
 	require.Equal(t, "GET /business/lists/{listId}/rows", op.ListsRows.Route())
 	require.Equal(t, "POST (path undocumented)", op.CampaignsPreviewStep.Route())
@@ -127,10 +117,6 @@ func TestWindows(t *testing.T) {
 		require.Equal(t, w.PerMinute == 0, w.PerDay == 0, surface)
 		require.NotEmpty(t, names(func(o *op.Op) bool { return o.Surface == surface }), "%s: no operation uses it", surface)
 	}
-	require.Equal(t, map[op.Surface]op.Limits{
-		op.Lists: {120, 10_000}, op.Campaigns: {30, 1_000}, op.Account: {120, 10_000}, op.Search: {20, 1_000},
-		op.SavedSearches: {60, 5_000}, op.Agents: {30, 2_000}, op.Contacts: {}, op.Companies: {}, op.Imports: {}, op.Reference: {},
-	}, op.DocumentedLimits)
 }
 
 func TestOperationsNameKnownCodes(t *testing.T) {

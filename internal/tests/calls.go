@@ -125,23 +125,23 @@ var EveryCall = map[string]AnyCall{
 
 // Plain is a call of a method of a service without an argument.
 func Plain[S, R any](method func(S, ctxt, ...option) (R, error)) AnyCall {
-	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, opts...) }
+	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(Service[S](c), ctx, opts...) }
 }
 
 // With is such a call with one argument.
 func With[S, A, R any](method func(S, ctxt, A, ...option) (R, error), a A) AnyCall {
-	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, a, opts...) }
+	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(Service[S](c), ctx, a, opts...) }
 }
 
 // WithTwo is one with two.
 func WithTwo[S, A, B, R any](method func(S, ctxt, A, B, ...option) (R, error), a A, b B) AnyCall {
 	return func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return method(service[S](c), ctx, a, b, opts...)
+		return method(Service[S](c), ctx, a, b, opts...)
 	}
 }
 
-// service is the service of a type.
-func service[S any](c *client) (found S) {
+// Service is the service of a type.
+func Service[S any](c *client) (found S) {
 	for _, s := range []any{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
 		if s, ok := s.(S); ok {
 			found = s

@@ -124,34 +124,52 @@ func usedUp(t *testing.T, d *desk, several bool) {
 	d.sent(sent + 2)
 }
 
-// Who sees that the campaign is active knows the outcome of an approval in doubt: it was approved, and blocks no later one.
+// Who sees that the campaign is active knows the outcome of an approval in doubt: it was approved, and blocks no later one. What cannot be settled
+// stays in doubt. So does what a cache shows as active, and one that is stopped, however old: its age says nothing of what it did.
 func TestApprove_SettlesWhatIsActive(t *testing.T) {
-	atDesk(t, "", func(t *testing.T, d *desk) {
-		d.fails(sandbox.DropAfter())
-		r := d.review()
-		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
-		for range 2 {
+	book := new(fullJournal)
+	for name, then := range map[string]func(t *testing.T, d *desk, r *prospectkit.Review){
+		"active": func(t *testing.T, d *desk, r *prospectkit.Review) {
+			t.Helper()
 			d.already(r, prospectkit.CampaignActive)
-		}
-		d.nothingInDoubt()
-		d.stop()
-		require.NoError(t, d.approve(d.review(), prospectkit.AllowResume()))
-	})
-}
-
-// What cannot be settled stays in doubt, also for who sees that the campaign is active.
-func TestApprove_ActiveAndNotSettled(t *testing.T) {
-	atDesk(t, "", func(t *testing.T, d *desk) {
-		j := new(fullJournal)
-		d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(j))
-		r := d.review()
-		d.fails(sandbox.DropAfter())
-		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
-		j.full = true
-		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
-		j.full = false
-		d.already(r, prospectkit.CampaignActive)
-	})
+			d.nothingInDoubt()
+			d.stop()
+			require.NoError(t, d.approve(d.review(), prospectkit.AllowResume()))
+		},
+		"not settled": func(t *testing.T, d *desk, r *prospectkit.Review) {
+			t.Helper()
+			book.full = true
+			require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+			book.full = false
+		},
+		"active in a cache": func(t *testing.T, d *desk, r *prospectkit.Review) {
+			t.Helper()
+			before := d.client
+			d.through(aged(""))
+			require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+			d.client = before
+		},
+		"stopped": func(t *testing.T, d *desk, r *prospectkit.Review) {
+			t.Helper()
+			d.stop()
+			time.Sleep(8 * 24 * time.Hour)
+			require.ErrorIs(t, d.approve(r, prospectkit.AllowResume()), prospectkit.ErrOutcomeUnknown)
+			d.sent(1)
+		},
+	} {
+		atDesk(t, name, func(t *testing.T, d *desk) {
+			if name == "not settled" {
+				d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(book))
+			}
+			r := d.review()
+			d.fails(sandbox.DropAfter())
+			require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
+			then(t, d, r)
+			if name != "stopped" {
+				d.already(r, prospectkit.CampaignActive)
+			}
+		})
+	}
 }
 
 // fullJournal notes no outcome while its disk is full.
@@ -285,19 +303,6 @@ func approveAtAge(t *testing.T, d *desk, age time.Duration, good, before bool) {
 		require.NoError(t, d.approve(d.review()))
 	}
 	d.sent(1)
-}
-
-// One that is too old and may have approved stays unknown: its age says nothing of what it did.
-func TestApprove_SevenDaysInDoubt(t *testing.T) {
-	atDesk(t, "", func(t *testing.T, d *desk) {
-		r := d.review()
-		d.fails(sandbox.DropAfter())
-		require.ErrorIs(t, d.approve(r), prospectkit.ErrOutcomeUnknown)
-		d.stop()
-		time.Sleep(8 * 24 * time.Hour)
-		require.ErrorIs(t, d.approve(r, prospectkit.AllowResume()), prospectkit.ErrOutcomeUnknown)
-		d.sent(1)
-	})
 }
 
 // Clocks of two machines differ by minutes. A digest of a later time is refused, because it would be good for more than seven days.

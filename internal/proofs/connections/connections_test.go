@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -89,28 +88,15 @@ func startService(t *testing.T) *service {
 // start starts a server before an origin, and returns its address.
 func start(t *testing.T, program, origin string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "server") //nolint:usetesting // below no directory that is closed to others
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	port := need.Port(t)
-	address := "127.0.0.1:" + port
+	dir, port := need.Dir(t), need.Port(t)
 	file := filepath.Join(dir, "config.cjs")
 	text, args, debian := node, []string{file, port, origin}, "nodejs"
 	if program == "nginx" {
 		text, args, debian = strings.NewReplacer("DIR", dir, "PORT", port, "ORIGIN", origin).Replace(nginx), []string{"-p", dir, "-c", file, "-e", filepath.Join(dir, "error.log")}, "nginx-light"
 	}
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	cmd := exec.CommandContext(t.Context(), need.Program(t, program, debian), args...)
-	cmd.Stderr = os.Stderr
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	require.Eventually(t, func() bool {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	}, 30*time.Second, 20*time.Millisecond, "%s does not listen", program)
+	address := "127.0.0.1:" + port
+	need.Start(t, exec.Command(need.Program(t, program, debian), args...), address)
 	return address
 }
 

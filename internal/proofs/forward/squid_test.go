@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,11 +87,7 @@ func (s *stage) launch(t *testing.T, lines string) {
 	t.Helper()
 	squid := need.Program(t, "squid", "squid-openssl")
 	certgen := need.Program(t, "security_file_certgen", "squid-openssl") // which Squid with another TLS library lacks
-	dir, err := os.MkdirTemp("", "forward")                              //nolint:usetesting // it gives up its rights, see Chmod
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777))
-	port := need.Port(t)
+	dir, port := need.Dir(t), need.Port(t)
 	s.proxy = "127.0.0.1:" + port
 	cert, key := s.proxyCA.save(t, dir, "proxy")
 	origin, _ := s.originCA.save(t, dir, "origin")
@@ -109,17 +103,5 @@ func (s *stage) launch(t *testing.T, lines string) {
 		}
 		return os.Chmod(path, 0o777)
 	}))
-	cmd := exec.CommandContext(t.Context(), squid, "-N", "-f", file)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		conn, err := net.DialTimeout("tcp", s.proxy, time.Second)
-		if err == nil {
-			_ = conn.Close()
-			return
-		}
-		require.True(t, time.Now().Before(until), "squid does not listen: %s", &said)
-	}
+	need.Start(t, exec.Command(squid, "-N", "-f", file), s.proxy)
 }

@@ -135,11 +135,7 @@ func (s *stage) set(pace time.Duration, lost func()) {
 // launch starts the program, and ends it with the test.
 func (s *stage) launch(t *testing.T, origin, spare string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gateway") //nolint:usetesting // not below a directory that is closed to others, see Chmod
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777)) // some give up their rights before they write there
-	port := need.Port(t)
+	dir, port := need.Dir(t), need.Port(t)
 	address := "127.0.0.1:" + port
 	_, back, err := net.SplitHostPort(origin)
 	require.NoError(t, err)
@@ -161,26 +157,6 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 	}
 	cmd := exec.Command(s.path, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	log, err := os.Create(filepath.Join(dir, "out"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = log.Close() })
-	cmd.Stdout, cmd.Stderr = log, log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		ended := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait()
-		ended.Stop()
-	})
 	s.url = map[bool]string{false: "http://", true: "https://"}[s.tls] + address + "/api/v1"
-	for range 1000 {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			_ = conn.Close()
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	said, _ := os.ReadFile(log.Name())
-	require.Failf(t, "does not listen", "%s: %s", s.program, said)
+	need.Start(t, cmd, address)
 }

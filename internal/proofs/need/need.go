@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Program is where a program is, of a package of Debian. Where it is not installed, the test is skipped, or fails if REQUIRED names the step
@@ -47,4 +50,39 @@ func Port(t *testing.T) string {
 	}
 	t.Fatal("no port is free")
 	return ""
+}
+
+// Dir is a directory of a program, which may give up its rights before it writes there.
+func Dir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "proof") //nolint:usetesting // not below a directory that is closed to others, see Chmod
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chmod(dir, 0o777))
+	return dir
+}
+
+// Start starts a program, waits until it listens on an address, and ends it with the test.
+func Start(t *testing.T, cmd *exec.Cmd, address string) {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = log.Close() })
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		ended := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		ended.Stop()
+	})
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		said, _ := os.ReadFile(log.Name())
+		require.True(t, time.Now().Before(until), "%s does not listen: %s", cmd.Path, said)
+	}
 }

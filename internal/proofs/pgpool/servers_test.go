@@ -74,16 +74,10 @@ sr_check_period = 1
 %[6]s
 `, primary.Dir, standby.Dir, p.Dir, port, pcp, strings.Join(settings, "\n"))
 	require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
-	cmd := p.Command(program, "-n", "-f", config)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() })
+	need.Start(t, p.Command(program, "-n", "-f", config), "127.0.0.1:"+port)
 	address := fmt.Sprintf("postgres://fleet@127.0.0.1:%s/postgres?sslmode=disable&default_query_exec_mode=exec", port)
 	pool := connect(t, address)
-	for until := time.Now().Add(30 * time.Second); pool.Ping(t.Context()) != nil; time.Sleep(50 * time.Millisecond) {
-		require.True(t, time.Now().Before(until), "%s", &said)
-	}
+	require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, 30*time.Second, 50*time.Millisecond)
 	return address
 }
 

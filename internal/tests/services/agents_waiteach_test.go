@@ -26,21 +26,6 @@ func TestAgents_WaitEachRefusesWhatIsNoID(t *testing.T) {
 	require.Equal(t, 1, seen)
 }
 
-// An agent that the listing lacks is read alone, and is as whole as the others.
-func TestAgents_WaitEachReadsAlone(t *testing.T) {
-	s := tests.Stage(t, tests.Always(200, `{"agents":[]}`), tests.Sees("active"))
-	seen := 0
-	for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), tests.AgentID) {
-		seen++
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
-		require.NotEmpty(t, agent.Name)
-		break
-	}
-	require.Equal(t, 1, seen)
-	s.Done()
-}
-
 // What the tests below wait for, and what they show of it.
 var (
 	agentA, agentB, agentC = strings.Repeat("a", 24), strings.Repeat("b", 24), strings.Repeat("c", 24)
@@ -51,25 +36,69 @@ var (
 
 // alone responds with one agent.
 func alone(id, status string) tests.RoundTrip {
-	return tests.Always(200, fmt.Sprintf(`{"agent":{"id":%q,"status":%q}}`, id, status))
+	return tests.Always(200, fmt.Sprintf(`{"agent":{"id":%q,"name":"Funding","status":%q}}`, id, status))
 }
 
-// What the listing lacks is read alone, one agent a poll, one after the other.
-func TestAgents_WaitEachReadsTheUnlistedInTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := tests.Stage(t, noneListed, alone(agentA, "processing"), noneListed, alone(agentB, "active"), noneListed, alone(agentC, "processing"),
-			noneListed, alone(agentA, "failed"), noneListed, alone(agentC, "paused"))
-		var seen []string
-		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB, strings.ToUpper(agentB), agentC) {
-			require.NoError(t, err)
-			seen = append(seen, agent.ID)
-		}
-		require.Equal(t, []string{agentB, agentA, agentC}, seen)
-		s.Done()
-		for i, id := range []string{agentA, agentB, agentC, agentA, agentC} {
-			require.Equal(t, "GET /agents/"+id, s.Sent[2*i+1])
-		}
-	})
+// bothActive lists two agents that are active.
+func bothActive(one, two string) tests.RoundTrip {
+	return tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, one, two))
+}
+
+// What is seen of a wait: each agent once, with the code of its error.
+func TestAgents_WaitEach(t *testing.T) {
+	lower, upper := agentB, strings.ToUpper(agentB)
+	failing, denied := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))
+	for name, c := range map[string]struct {
+		ids    []string
+		steps  []tests.RoundTrip
+		seen   []string
+		asked  string // ids of the agents that are read alone, one letter each
+		enough bool   // after the first
+	}{
+		"the unlisted are read alone, one a poll, one after the other": {
+			[]string{agentA, lower, upper, agentC},
+			[]tests.RoundTrip{
+				noneListed, alone(agentA, "processing"), noneListed, alone(agentB, "active"), noneListed, alone(agentC, "processing"),
+				noneListed, alone(agentA, "failed"), noneListed, alone(agentC, "paused"),
+			},
+			[]string{agentB, agentA, agentC},
+			"abcac", false,
+		},
+		"an id is the same in whichever case, on either side": {
+			[]string{strings.ToUpper(agentA), lower}, []tests.RoundTrip{bothActive(agentA, upper)}, []string{agentA, upper}, "", false,
+		},
+		"a failure that may pass ends a poll and no wait, any other the wait for one agent": {
+			[]string{agentA, agentB},
+			[]tests.RoundTrip{failing, noneListed, failing, noneListed, denied, noneListed, alone(agentB, "active")},
+			[]string{agentA + "INSUFFICIENT_SCOPE", agentB},
+			"aab", false,
+		},
+		"enough, listed": {[]string{agentA, agentB}, []tests.RoundTrip{bothActive(agentA, agentB)}, []string{agentA}, "", true},
+		"enough, alone":  {[]string{agentA, agentB}, []tests.RoundTrip{noneListed, denied}, []string{agentA + "INSUFFICIENT_SCOPE"}, "a", true},
+	} {
+		tests.InBubble(t, name, func(t *testing.T) {
+			s := tests.Stage(t, c.steps...)
+			var seen []string
+			for agent, err := range tests.NewClient(t, s, noRetry).Agents.WaitEach(t.Context(), c.ids...) {
+				seen = append(seen, fmt.Sprint(agent.ID, prospectkit.CodeOf(err)))
+				require.Equal(t, err == nil, agent.Status.Settled())
+				require.True(t, err != nil || c.asked == "" || agent.Name == "Funding", "it is as whole as those of a listing")
+				if c.enough {
+					break
+				}
+			}
+			require.Equal(t, c.seen, seen)
+			s.Done()
+			asked := ""
+			for _, line := range s.Sent {
+				if id, ok := strings.CutPrefix(line, "GET /agents/"); ok {
+					require.Len(t, id, 24)
+					asked += id[:1]
+				}
+			}
+			require.Equal(t, c.asked, asked)
+		})
+	}
 }
 
 // Those reads count, too: all together are at most 930 a day.
@@ -91,19 +120,6 @@ func TestAgents_WaitEachCountsTheUnlisted(t *testing.T) {
 	})
 }
 
-// An id is the same in whichever case, on either side.
-func TestAgents_WaitEachKnowsIDsInAnyCase(t *testing.T) {
-	upper := strings.ToUpper(agentB)
-	s := tests.Stage(t, tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, agentA, upper)))
-	var seen []string
-	for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), strings.ToUpper(agentA), agentB) {
-		require.NoError(t, err)
-		seen = append(seen, agent.ID)
-	}
-	require.Equal(t, []string{agentA, upper}, seen)
-	s.Done()
-}
-
 // The end of the context while an agent is read alone ends no wait for that agent: whatever came of it is told without one.
 func TestAgents_WaitEachEndsWhileItReadsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,37 +137,6 @@ func TestAgents_WaitEachEndsWhileItReadsAlone(t *testing.T) {
 		require.Equal(t, 1, seen)
 		s.Done()
 	})
-}
-
-// A failure that may pass ends a poll and no wait. Any other ends the wait for one agent.
-func TestAgents_WaitEachOutlivesFailures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-		s := tests.Stage(t, failing, noneListed, failing, noneListed, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE")), noneListed, alone(agentB, "active"))
-		var seen []string
-		for agent, err := range tests.NewClient(t, s, noRetry).Agents.WaitEach(t.Context(), agentA, agentB) {
-			seen = append(seen, fmt.Sprint(agent.ID, prospectkit.CodeOf(err)))
-		}
-		require.Equal(t, []string{agentA + "INSUFFICIENT_SCOPE", agentB}, seen)
-		s.Done()
-	})
-}
-
-// Whoever has enough sees nothing more, and nothing more is sent.
-func TestAgents_WaitEachEnough(t *testing.T) {
-	both := tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, agentA, agentB))
-	for name, steps := range map[string][]tests.RoundTrip{
-		"listed": {both},
-		"alone":  {noneListed, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
-	} {
-		s := tests.Stage(t, steps...)
-		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB) {
-			require.Equal(t, name == "alone", err != nil, name)
-			require.Equal(t, agentA, agent.ID, name)
-			break
-		}
-		s.Done()
-	}
 }
 
 // The pace of all waiters together makes one wait. If its context ends meanwhile, it is told so, as between two polls.

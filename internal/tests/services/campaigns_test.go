@@ -171,6 +171,8 @@ func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
 
 // Listings of an undocumented shape are read in three forms, page by page; any other is an error that says what is there.
 func TestCampaigns_Listings(t *testing.T) {
+	testListing(t, "agents", "/agents", func(a *prospectkit.Agent) string { return a.ID },
+		(*prospectkit.AgentsService).All, (*prospectkit.AgentsService).Pages, (*prospectkit.AgentsService).Page)
 	testListing(t, "campaigns", "/campaigns", func(c *prospectkit.Campaign) string { return c.ID },
 		(*campaigns).All, (*campaigns).Pages, (*campaigns).Page)
 	testListing(t, "steps", "/campaigns/"+tests.CampaignID+"/steps", func(s *prospectkit.Step) string { return s.ID },
@@ -192,21 +194,21 @@ func oursOrError[T any](method func(*campaigns, context.Context, string, ...pros
 	}
 }
 
-func testListing[T any](
+func testListing[S, T any](
 	t *testing.T, name, path string, id func(*T) string,
-	all func(*campaigns, context.Context, ...prospectkit.PageOption) iter.Seq2[*T, error],
-	pages func(*campaigns, context.Context, ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[T], error],
-	page func(*campaigns, context.Context, ...prospectkit.CallOption) (*prospectkit.Page[T], error),
+	all func(S, context.Context, ...prospectkit.PageOption) iter.Seq2[*T, error],
+	pages func(S, context.Context, ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[T], error],
+	page func(S, context.Context, ...prospectkit.CallOption) (*prospectkit.Page[T], error),
 ) {
 	t.Helper()
 	for _, body := range []string{`[{"id":"a"},{"id":"b"}]`, `{"` + name + `":[{"id":"a"},{"id":"b"}],"data":[]}`, `{"` + name + `":null,"data":[{"id":"a"},{"id":"b"}]}`} {
 		s := tests.Stage(t, tests.Always(200, body), tests.Always(200, body))
 		client := tests.NewClient(t, s)
-		got, err := prospectkit.Collect(all(client.Campaigns, t.Context()), 9)
+		got, err := prospectkit.Collect(all(tests.Service[S](client), t.Context()), 9)
 		require.NoError(t, err, body)
 		require.Len(t, got, 2, body)
 		require.Equal(t, "b", id(&got[1]))
-		one, err := page(client.Campaigns, t.Context())
+		one, err := page(tests.Service[S](client), t.Context())
 		require.NoError(t, err, body)
 		require.Equal(t, got, one.Items)
 		require.Equal(t, body, one.Raw().String())
@@ -216,7 +218,7 @@ func testListing[T any](
 	s := tests.Stage(t, tests.Always(200, `{"data":[{"id":"a"},{"id":"b"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":3}}`),
 		tests.Always(200, `{"data":[{"id":"c"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":3}}`))
 	var ids []string
-	for p, err := range pages(tests.NewClient(t, s).Campaigns, t.Context()) {
+	for p, err := range pages(tests.Service[S](tests.NewClient(t, s)), t.Context()) {
 		require.NoError(t, err)
 		require.Equal(t, 3, p.TotalRecords)
 		for i := range p.Items {
@@ -231,7 +233,7 @@ func testListing[T any](
 		`7`:                               "the response has no " + name + ": it is not an object",
 		`{"` + name + `":[{"id":"a"},7]}`: "is not an object",
 	} {
-		require.ErrorContains(t, tests.Exhaust(all(tests.NewClient(t, tests.Always(200, body), noRetry).Campaigns, t.Context())), want)
+		require.ErrorContains(t, tests.Exhaust(all(tests.Service[S](tests.NewClient(t, tests.Always(200, body), noRetry)), t.Context())), want)
 	}
 }
 

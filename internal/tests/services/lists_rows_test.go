@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -127,19 +126,6 @@ func TestRowsOf_WithoutID(t *testing.T) {
 	require.Equal(t, 1, p.Report().Repeats)
 }
 
-func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`
-		lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
-		_, err := prospectkit.Collect(prospectkit.RowsOf[tests.Contact](t.Context(), lists, tests.ListID, prospectkit.RowsParams{}), 10)
-		require.ErrorContains(t, err, "a row does not fit tests.Contact: field age: got string, want int")
-		require.Equal(t, "b", tests.AsError(t, err).RowID)
-		var mismatch *json.UnmarshalTypeError
-		require.ErrorAs(t, err, &mismatch)
-		require.Equal(t, "age", mismatch.Field)
-	})
-}
-
 // A row that does not fit is told with its field and its id, after the rows before it, and a checkpoint can go on behind it.
 func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
 	const late = "+010000-01-01T00:00:00.000Z" // as JavaScript writes it
@@ -168,6 +154,14 @@ func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
 		require.Len(t, got, 1)
 		require.Equal(t, "d", got[0].Name)
 	}
+
+	lists = tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`)).Lists
+	err := tests.Exhaust(prospectkit.RowsOf[tests.Contact](t.Context(), lists, tests.ListID, prospectkit.RowsParams{}))
+	require.ErrorContains(t, err, "a row does not fit tests.Contact: field age: got string, want int")
+	require.Equal(t, "b", tests.AsError(t, err).RowID)
+	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	require.True(t, ok)
+	require.Equal(t, "age", mismatch.Field)
 }
 
 // Whatever a page is made of: no panic, and either an error or what encoding/json reads.

@@ -108,32 +108,30 @@ func missing[T any](t *testing.T, records int, seq iter.Seq2[T, error]) iter.Seq
 	}
 }
 
-func TestPager_IsLazyAndStartsAfresh(t *testing.T) {
-	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
-		s := tests.ShelfOf("abcde")
-		seq := pager(t.Context(), tests.NewClient(t, s), extent{limit: 2})
-		require.Empty(t, s.Asked, "asked before the first range")
-		elements := 5
-		if byPage {
-			elements = 3
-		}
-		require.Equal(t, elements, count(t, seq))
-		require.Equal(t, []int{1, 2, 3}, s.Asked)
-		require.Equal(t, elements, count(t, seq), "the second range")
-		require.Equal(t, []int{1, 2, 3, 1, 2, 3}, s.Asked)
-	})
-}
-
-func TestPager_StartsAtPageNum(t *testing.T) {
-	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
-		s := tests.ShelfOf("abcde")
-		elements := 3
-		if byPage {
-			elements = 2
-		}
-		require.Equal(t, elements, count(t, pager(t.Context(), tests.NewClient(t, s), extent{limit: 2, pageNum: 2})))
-		require.Equal(t, []int{2, 3}, s.Asked)
-	})
+// A range reads from the page that it is told to the end, asks nothing before it begins, and begins again each time. Past the end, the empty page
+// tells the totals.
+func TestPager_Range(t *testing.T) {
+	for name, c := range map[string]struct {
+		items, pageNum, pages int
+		asked                 []int
+	}{
+		"from the first page": {5, 0, 3, []int{1, 2, 3}},
+		"from a later page":   {3, 2, 2, []int{2, 3}},
+		"past the end":        {0, 9, 1, []int{9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+				s := tests.ShelfOf("abcde")
+				seq := pager(t.Context(), tests.NewClient(t, s), extent{limit: 2, pageNum: c.pageNum})
+				require.Empty(t, s.Asked, "asked before the first range")
+				elements := map[bool]int{false: c.items, true: c.pages}[byPage]
+				require.Equal(t, elements, count(t, seq))
+				require.Equal(t, c.asked, s.Asked)
+				require.Equal(t, elements, count(t, seq), "the second range")
+				require.Equal(t, append(c.asked, c.asked...), s.Asked)
+			})
+		})
+	}
 }
 
 func TestPager_ErrorComesOnceAndLast(t *testing.T) {
@@ -166,29 +164,24 @@ func TestPager_ErrorComesOnceAndLast(t *testing.T) {
 	})
 }
 
+// Whoever leaves the loop, or cancels, asks for nothing more.
 func TestPager_Break(t *testing.T) {
 	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
-		s := tests.ShelfOf("abcdef")
-		for _, err := range pager(t.Context(), tests.NewClient(t, s), extent{limit: 2}) {
-			require.NoError(t, err)
-			break
+		for _, leaves := range []bool{true, false} {
+			s := tests.ShelfOf("abcdef")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var last error
+			for _, last = range pager(ctx, tests.NewClient(t, s), extent{limit: 2}) {
+				if leaves {
+					require.NoError(t, last)
+					break
+				}
+				cancel()
+			}
+			require.Equal(t, !leaves, errors.Is(last, context.Canceled), "%v", last)
+			require.Equal(t, []int{1}, s.Asked)
 		}
-		require.Equal(t, []int{1}, s.Asked)
-	})
-}
-
-func TestPager_Cancelled(t *testing.T) {
-	contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
-		s := tests.ShelfOf("abcdef")
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var last error
-		for _, err := range pager(ctx, tests.NewClient(t, s), extent{limit: 2}) {
-			last = err
-			cancel()
-		}
-		require.ErrorIs(t, last, context.Canceled)
-		require.Equal(t, []int{1}, s.Asked)
 	})
 }
 
@@ -276,19 +269,6 @@ func TestPager_End(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestPager_PastTheEnd(t *testing.T) {
-	contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
-		s := tests.ShelfOf("abc")
-		elements := count(t, pager(t.Context(), tests.NewClient(t, s), extent{limit: 2, pageNum: 9}))
-		if byPage {
-			require.Equal(t, 1, elements, "the empty page tells the totals")
-		} else {
-			require.Zero(t, elements)
-		}
-		require.Equal(t, []int{9}, s.Asked)
-	})
 }
 
 // A service that returns another page than requested would make a loop of the walk.
