@@ -308,7 +308,7 @@ func (c *course) ask(what string, f func(*Run) error) {
 // clean ends the bubble.
 func (c *course) clean() {
 	c.cancel()
-	if len(c.world.Fired()) > 0 {
+	if len(sim.Faulty(c.world.Taken())) > 0 {
 		c.sandbox.Clear() // a fault of the setup need not fire in each run
 	}
 	for _, f := range slices.Backward(c.cleanups) {

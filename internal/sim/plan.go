@@ -46,8 +46,8 @@ func (k Key) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ".")
 }
 
-// with is the key with a fault.
-func (k Key) with(fault int) Key {
+// With is the key with a fault.
+func (k Key) With(fault int) Key {
 	k.Fault = fault
 	return k
 }
@@ -80,7 +80,7 @@ type Chosen struct {
 // At looks the step up.
 func (c Chosen) At(t *Turn) Fault {
 	for i, fault := range c.Possible(t.Class) {
-		if slices.Contains(c.Keys, t.with(i+1)) {
+		if slices.Contains(c.Keys, t.With(i+1)) {
 			return fault
 		}
 	}
@@ -103,7 +103,7 @@ func Every(faults int, possible func(class string) []Fault, good func([]Key) (st
 			}
 			for _, t := range steps[after:] {
 				for i := range possible(t.Class) {
-					longer = append(longer, append(slices.Clip(plan), t.with(i+1)))
+					longer = append(longer, append(slices.Clip(plan), t.With(i+1)))
 				}
 			}
 		}

@@ -255,9 +255,9 @@ func (w *World) Taken() []*Turn {
 	return slices.Clip(w.taken)
 }
 
-// Fired are those at which something went wrong.
-func (w *World) Fired() []*Turn {
-	return slices.DeleteFunc(slices.Clone(w.Taken()), func(t *Turn) bool { return t.Fault == "" })
+// Faulty are the turns at which something went wrong.
+func Faulty(turns []*Turn) []*Turn {
+	return slices.DeleteFunc(slices.Clone(turns), func(t *Turn) bool { return t.Fault == "" })
 }
 
 func (w *World) wake() {

@@ -126,8 +126,9 @@ func (w wire) relist(r *http.Request, resp *http.Response, t *sim.Turn) {
 		}
 		if t.Fault == emptied {
 			page["data"] = []byte("[]")
-			w.laws.lost(r.URL.Path)
-			if !strings.Contains(r.URL.Path, walkedID) { // a list that is reviewed counts its rows itself
+			if strings.Contains(r.URL.Path, walkedID) {
+				w.laws.note(func() { w.laws.empty++ })
+			} else { // a list that is reviewed counts its rows itself
 				page["pagination"], _ = json.Marshal(map[string]int{"pageNum": totals["pageNum"], "totalPages": 0, "totalRecords": 0})
 			}
 		}

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,7 +39,7 @@ type laws struct {
 	once      map[string]int // calls with a key that were applied, by process and key
 	credits   int64          // that the guard allows
 	repeated  bool           // a gateway has repeated a request, which costs twice
-	empties   int64          // times that the store of the guards was lost
+	empties   int64          // times that the store of the guards was lost, which then count afresh
 	held      func() (int64, error)
 	first     int64           // the balance at the beginning
 	limits    bool            // the service refuses who is too fast
@@ -309,14 +310,9 @@ func surfaceOf(s *sim.Start, o *op.Op) string {
 }
 
 // opOf is the operation of a request with a mark.
-func (l *laws) opOf(r *http.Request) *op.Op {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[markOf(r)]; c != nil {
-		o, _ := op.ByName(c.op)
-		return o
-	}
-	return nil
+func (l *laws) opOf(r *http.Request) (o *op.Op) {
+	l.about(markOf(r), func(c *made) { o, _ = op.ByName(c.op) })
+	return o
 }
 
 // remembers: what a dead start has sent, and was not told about, is in doubt or noted as applied.
@@ -360,11 +356,21 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubt
 	}
 }
 
-// begin notes a call that is about to be made.
-func (l *laws) begin(mark string, c *made) {
+// note lets f change what is known.
+func (l *laws) note(f func()) {
 	l.Lock()
 	defer l.Unlock()
-	l.calls[mark], l.marks = c, append(l.marks, mark)
+	f()
+}
+
+// about lets f change what is known about a call; if there is none with the mark, nothing comes of it.
+func (l *laws) about(mark string, f func(*made)) {
+	l.note(func() { f(cmp.Or(l.calls[mark], new(made))) })
+}
+
+// begin notes a call that is about to be made.
+func (l *laws) begin(mark string, c *made) {
+	l.note(func() { l.calls[mark], l.marks = c, append(l.marks, mark) })
 }
 
 // forgetful is how long a new process depends on what responses tell: until nothing counts any more that the last one has sent.
@@ -387,20 +393,6 @@ func (l *laws) hides() {
 	}
 }
 
-// shakes notes that a store has failed.
-func (l *laws) shakes() {
-	l.Lock()
-	defer l.Unlock()
-	l.shaky = true
-}
-
-// emptied notes that the stores are new. The guards then count afresh.
-func (l *laws) emptied() {
-	l.Lock()
-	defer l.Unlock()
-	l.empties++
-}
-
 // again reads the books although no step is taken now.
 func (l *laws) again() {
 	l.Lock()
@@ -411,44 +403,27 @@ func (l *laws) again() {
 
 // archive takes what leaves a journal.
 func (l *laws) archive(e journal.Entry) error {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[markOfTicket(e.Ticket)]; c != nil {
-		c.archived = e.Outcome == journal.Applied || c.archived
-	}
+	l.about(markOfTicket(e.Ticket), func(c *made) { c.archived = c.archived || e.Outcome == journal.Applied })
 	return nil
 }
 
 // repeats notes that a gateway makes two requests of one, and tells of itself: nothing is excused but the second one, if that is not refused.
 func (l *laws) repeats(mark string, arrives bool) {
-	l.Lock()
-	defer l.Unlock()
-	l.limits = false
-	if c := l.calls[mark]; c != nil {
-		if c.doubtful = true; arrives {
+	l.about(mark, func(c *made) {
+		if l.limits, c.doubtful = false, true; arrives {
 			c.repeats++
 		}
-	}
+	})
 }
 
 // meets notes that a request has left, and whether its sender can know the outcome.
 func (l *laws) meets(mark string, harmless bool) {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[mark]; c != nil {
-		c.tries++
-		c.doubtful = c.doubtful || !harmless
-	}
+	l.about(mark, func(c *made) { c.tries, c.doubtful = c.tries+1, c.doubtful || !harmless })
 }
 
 // idles notes that a request got a connection that was idle for too long.
 func (l *laws) idles(mark string) {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[mark]; c != nil {
-		c.tries++
-		c.old++
-	}
+	l.about(mark, func(c *made) { c.tries, c.old = c.tries+1, c.old+1 })
 }
 
 // shown notes what a review shows: the list of the campaign has two contacts or more.
@@ -458,22 +433,9 @@ func (l *laws) shown(r *prospectkit.Review) {
 	}
 }
 
-// lost notes that a page of a list came without its rows, once.
-func (l *laws) lost(path string) {
-	l.Lock()
-	defer l.Unlock()
-	if strings.Contains(path, walkedID) {
-		l.empty++
-	}
-}
-
+// twice notes that a gateway has delivered a call twice, and tells nobody.
 func (l *laws) twice(mark string) {
-	l.Lock()
-	defer l.Unlock()
-	l.repeated, l.limits = true, false
-	if c := l.calls[mark]; c != nil {
-		c.excused = true
-	}
+	l.about(mark, func(c *made) { l.repeated, l.limits, c.excused = true, false, true })
 }
 
 // undone: somebody has undone a call. Shortly after it, that counts as done at the same moment.
@@ -507,11 +469,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 
 // keyed notes the key of a call that is about to be made, and its body.
 func (l *laws) keyed(mark, key, given string) {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[mark]; c != nil {
-		c.key, c.given = key, given
-	}
+	l.about(mark, func(c *made) { c.key, c.given = key, given })
 }
 
 // already notes that a program hears that an earlier call has done what this one asked for: one with the key and the body.
@@ -535,11 +493,7 @@ func (l *laws) already(s *sim.Start, mark string) {
 
 // ticket notes the ticket of a call.
 func (l *laws) ticket(t journal.Ticket) {
-	l.Lock()
-	defer l.Unlock()
-	if c := l.calls[markOfTicket(t)]; c != nil {
-		c.id, c.sent, c.once = t.ID, t.LastSent, t.Once
-	}
+	l.about(markOfTicket(t), func(c *made) { c.id, c.sent, c.once = t.ID, t.LastSent, t.Once })
 }
 
 // truth is whether a call that was made long ago has happened.
@@ -549,14 +503,6 @@ func (l *laws) truth(mark string, t journal.Ticket) (happened, known bool) {
 	c := l.calls[mark]
 	known = c != nil && !c.excused && !c.goal && time.Since(t.LastSent) > 2*time.Minute
 	return known && c.applied > 0, known
-}
-
-// settle notes what a person has settled.
-func (l *laws) settle(id string) {
-	l.Lock()
-	defer l.Unlock()
-	l.settled[id] = true
-	l.mark("settled by a person")
 }
 
 // owes are the tickets that a start has to settle with the guard now.
@@ -652,9 +598,7 @@ func (l *laws) recovered(s *sim.Start, mark string, r *prospectkit.Recovery, err
 
 // reach marks what a night of seeds has to show at least once.
 func (l *laws) reach(format string, args ...any) {
-	l.Lock()
-	defer l.Unlock()
-	l.mark(format, args...)
+	l.note(func() { l.mark(format, args...) })
 }
 
 func (l *laws) mark(format string, args ...any) { l.reached[fmt.Sprintf(format, args...)] = true }

@@ -30,7 +30,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "hurrier": hurrier, "starter": starter, "caller": caller}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "hurrier": hurrier, "starter": starter}
 
 // run is a world with a service in it.
 type run struct {
@@ -203,7 +203,8 @@ func (u *user) settleByHand(t journal.Ticket, happened bool) {
 		as, settle = journal.Applied, u.guard.Commit
 	}
 	if settle(u.ctx, t.ID) == nil && u.file.Settle(u.ctx, t.ID, journal.Settlement{Outcome: as, By: person, Because: "it was looked up"}) == nil && u.Alive() {
-		u.laws.settle(t.ID)
+		u.laws.note(func() { u.laws.settled[t.ID] = true })
+		u.laws.reach("settled by a person")
 	}
 }
 
@@ -453,16 +454,9 @@ func writer(u *user) error {
 		if n%4 == 3 {
 			_ = u.file.Compact(u.ctx, time.Now(), u.laws.archive)
 		}
-		u.writeAny(u.ctx, random, n)
+		name, call := anyOf(writeNames)(random, u.mark(n))
+		u.write(u.ctx, random, n, name, call)
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Minute))))
-		return nil
-	})
-}
-
-// caller makes ten calls, one after the other: three of them are what the speed is measured with.
-func caller(u *user) error {
-	return u.each(func(n int, random *rand.Rand) error {
-		u.writeAny(u.ctx, random, n)
 		return nil
 	})
 }
@@ -490,11 +484,6 @@ func anyOf(names []string) func(*rand.Rand, string) (string, tests.AnyCall) {
 		name := names[random.IntN(len(names))]
 		return name, callOf(name, mark)
 	}
-}
-
-func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
-	name := writeNames[random.IntN(len(writeNames))]
-	u.write(ctx, random, n, name, callOf(name, u.mark(n)))
 }
 
 // spender makes calls that cost credits, and starts agents, whose runs cost some for weeks.
@@ -533,8 +522,8 @@ func spender(u *user) error {
 		case 4, 5:
 			u.both(n, anyOf(names))
 		default:
-			name := names[random.IntN(len(names))]
-			u.write(u.ctx, random, n, name, callOf(name, u.mark(n)))
+			name, call := anyOf(names)(random, u.mark(n))
+			u.write(u.ctx, random, n, name, call)
 		}
 		return nil
 	})

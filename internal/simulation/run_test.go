@@ -39,7 +39,7 @@ func Run(seed sim.Seed, keep bool) Result {
 		err = w.Run(r.prepare()...)
 		w.Wait()
 	})
-	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: w.Taken(), Fired: w.Fired(), Lines: w.Lines()}
+	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: w.Taken(), Fired: sim.Faulty(w.Taken()), Lines: w.Lines()}
 	if r.laws != nil {
 		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
 		r.collect(out.Fired)
@@ -117,11 +117,10 @@ func (r *run) prepare() []*sim.Process {
 // choose chooses the programs: three, or one that hurries, alone.
 func (r *run) choose(random *rand.Rand) []string {
 	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier", "hurrier", "starter"}[random.IntN(9)]
-	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
-	if r.hurried = programs[2] == "hurrier"; r.hurried {
-		return programs[2:]
+	if r.hurried = third == "hurrier"; r.hurried {
+		return []string{third}
 	}
-	return programs
+	return []string{"writer", "spender", third}
 }
 
 // state is what the service has at the beginning.

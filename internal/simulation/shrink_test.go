@@ -11,12 +11,6 @@ import (
 	"example.com/prospectkit/internal/sim"
 )
 
-// with is a key with a fault.
-func with(k sim.Key, fault int) sim.Key {
-	k.Fault = fault
-	return k
-}
-
 // Rate is how often a fault happens at the steps of a class.
 type Rate struct {
 	Class string
@@ -34,14 +28,14 @@ type Drawn struct {
 func (d Drawn) At(t *sim.Turn) sim.Fault {
 	at := t.Float64()
 	if d.Only != nil {
-		i := slices.IndexFunc(d.Only, func(k sim.Key) bool { return with(k, 0) == with(t.Key, 0) })
+		i := slices.IndexFunc(d.Only, func(k sim.Key) bool { return k.With(0) == t.With(0) })
 		if i < 0 {
 			return ""
 		}
 		if n, rates := d.Only[i].Fault-1, d.Rates[t.Class]; n >= 0 && n < variants*len(rates) {
 			t.Key = d.Only[i]
 			if variant := n / len(rates); variant > 0 {
-				t.Rand = sim.Draws(uint64(variant), with(t.Key, 0))
+				t.Rand = sim.Draws(uint64(variant), t.With(0))
 			}
 			return rates[n%len(rates)].Fault
 		}
@@ -59,7 +53,7 @@ func (d Drawn) Shrink(seed uint64, fails func(plan []sim.Key) ([]*sim.Turn, bool
 	s := shrinker{Drawn: d, seed: seed, fails: fails}
 	s.clean, _ = fails([]sim.Key{})
 	whole, _ := fails(nil)
-	s.happened = faulty(whole)
+	s.happened = sim.Faulty(whole)
 	for left := len(s.happened) + 1; len(s.happened) < left; {
 		left = len(s.happened)
 		s.remove()
@@ -81,7 +75,7 @@ type shrinker struct {
 // run keeps a plan if less happens and the run still fails.
 func (s *shrinker) run(plan []sim.Key) (steps []*sim.Turn, better bool) {
 	steps, failed := s.fails(plan)
-	left := faulty(steps)
+	left := sim.Faulty(steps)
 	if better = failed && len(left) < len(s.happened); better {
 		s.happened = left
 	}
@@ -182,11 +176,7 @@ func kind(t *sim.Turn) string {
 // at is the key of a step with a fault, if that is possible there.
 func (d Drawn) at(t *sim.Turn, fault sim.Fault) (sim.Key, bool) {
 	i := slices.IndexFunc(d.Rates[t.Class], func(r Rate) bool { return r.Fault == fault })
-	return with(t.Key, i+1), i >= 0
-}
-
-func faulty(steps []*sim.Turn) []*sim.Turn {
-	return slices.DeleteFunc(slices.Clone(steps), func(t *sim.Turn) bool { return t.Fault == "" })
+	return t.With(i + 1), i >= 0
 }
 
 // keysOf are the keys of steps, not nil.
@@ -217,7 +207,7 @@ func TestShrink(t *testing.T) {
 	}
 	whole, failed := fails(nil)
 	require.True(t, failed)
-	require.Greater(t, len(faulty(whole)), 5)
+	require.Greater(t, len(sim.Faulty(whole)), 5)
 	shortest := plan.Shrink(1, fails)
 	require.Len(t, shortest, 2)
 	_, failed = fails(shortest)
@@ -244,4 +234,16 @@ func TestShrink_Replans(t *testing.T) {
 	}
 	shortest := plan.Shrink(2, fails)
 	require.Len(t, shortest, 1)
+}
+
+func TestParseSeed(t *testing.T) {
+	for _, text := range []string{"7", "7:", "7:0.1", "0:0.main.3,1.left112.4.17,2.5.1"} {
+		seed, err := sim.ParseSeed(text)
+		require.NoError(t, err, text)
+		require.Equal(t, text, seed.String())
+	}
+	for _, text := range []string{"", "x", "7:1", "7:main.1", "7:0.main", "7:0.1.2.3", "7:0.main.1.2.3", "7:0.1,,x"} {
+		_, err := sim.ParseSeed(text)
+		require.Error(t, err, text)
+	}
 }

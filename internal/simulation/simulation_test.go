@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,10 +22,9 @@ import (
 )
 
 var (
-	seedsFlag    = flag.Int("seeds", 100, "how many seeds TestSimulation runs")
-	fromFlag     = flag.Uint64("from", 0, "the first of them")
-	programsFlag = flag.String("programs", "", "three, instead of those that a seed draws, such as caller,caller,caller")
-	twiceFlag    = flag.Int("twice", 20, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
+	seedsFlag = flag.Int("seeds", 100, "how many seeds TestSimulation runs")
+	fromFlag  = flag.Uint64("from", 0, "the first of them")
+	twiceFlag = flag.Int("twice", 20, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
 )
 
 // replayVar holds a seed that was printed.
@@ -44,55 +42,41 @@ func TestSimulation(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a run holds little, and leaves a lot
 	began := time.Now()
-	var steps, calls atomic.Int64
-	reached := &marks{all: map[string]bool{}}
-	var sum atomic.Uint64
+	var mu sync.Mutex
+	steps, calls, sum, reached := 0, 0, uint64(0), map[string]bool{}
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
 		r := Run(sim.Seed{Number: n}, false)
-		steps.Add(int64(len(r.Steps)))
-		sum.Add(r.Sum)
-		reached.add(r.Reached)
-		calls.Add(int64(r.Calls))
+		mu.Lock()
+		defer mu.Unlock()
+		steps, calls, sum = steps+len(r.Steps), calls+r.Calls, sum+r.Sum
+		maps.Copy(reached, r.Reached)
 		return r.Err == nil
 	})
 	took := time.Since(began)
 	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v: %.0f a second and core",
-		*seedsFlag, steps.Load(), calls.Load(), sum.Load(), took, float64(*seedsFlag)/took.Seconds()/float64(runtime.GOMAXPROCS(0)))
+		*seedsFlag, steps, calls, sum, took, float64(*seedsFlag)/took.Seconds()/float64(runtime.GOMAXPROCS(0)))
 	if broken != nil {
 		t.Error(report(t, Shortest(*broken)))
 		return
 	}
-	reached.require(t, *seedsFlag >= 2000)
+	requireReached(t, reached, *seedsFlag >= 2000)
 }
 
-// marks are what the seeds have shown so far.
-type marks struct {
-	sync.Mutex
-
-	all map[string]bool
-}
-
-func (m *marks) add(more map[string]bool) {
-	m.Lock()
-	defer m.Unlock()
-	maps.Copy(m.all, more)
-}
-
-// require demands that enough seeds have shown everything in the file: each row of the decision table, each outcome, resolution and fault.
-func (m *marks) require(t *testing.T, enough bool) {
+// requireReached demands that enough seeds have shown everything in the file: each row of the decision table, each outcome, resolution and fault.
+func requireReached(t *testing.T, reached map[string]bool, enough bool) {
 	t.Helper()
 	file := filepath.Join("testdata", "reached.txt")
 	if *golden.Update {
-		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(m.all)), "\n")+"\n"), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(reached)), "\n")+"\n"), 0o600))
 	}
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	if !enough {
-		require.NotEmpty(t, m.all)
+		require.NotEmpty(t, reached)
 		return
 	}
 	for line := range strings.Lines(string(text)) {
-		require.True(t, m.all[strings.TrimSpace(line)], "never reached: %s", line)
+		require.True(t, reached[strings.TrimSpace(line)], "never reached: %s", line)
 	}
 }
 
@@ -102,10 +86,8 @@ func report(t *testing.T, r Result) string {
 	file := filepath.Join(os.TempDir(), fmt.Sprintf("simulation-%d.txt", r.Seed.Number))
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
 	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
-	for name, value := range map[string]string{"faults": *faultsFlag, "programs": *programsFlag} {
-		if value != "" {
-			command += " -" + name + " '" + value + "'"
-		}
+	if *faultsFlag != "" {
+		command += " -faults '" + *faultsFlag + "'"
 	}
 	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
@@ -116,20 +98,20 @@ func report(t *testing.T, r Result) string {
 
 // eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
 func eachSeed(from uint64, n int, good func(uint64) bool) (bad *uint64) {
-	var next atomic.Uint64
 	var mu sync.Mutex
 	var all sync.WaitGroup
+	next := from
 	for range runtime.GOMAXPROCS(0) {
 		all.Go(func() {
 			for {
-				i := next.Add(1) - 1
 				mu.Lock()
-				stop := i >= uint64(n) || bad != nil
+				seed, stop := next, next >= from+uint64(n) || bad != nil
+				next++
 				mu.Unlock()
 				if stop {
 					return
 				}
-				if seed := from + i; !good(seed) {
+				if !good(seed) {
 					mu.Lock()
 					if bad == nil || seed < *bad {
 						bad = &seed

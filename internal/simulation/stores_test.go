@@ -24,7 +24,7 @@ func (s *store) change(ctx context.Context, u *user, what string, do func() erro
 	var err error
 	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
 		if t.Fault != "" {
-			u.laws.shakes()
+			u.laws.note(func() { u.laws.shaky = true })
 		}
 		switch t.Fault { //nolint:exhaustive // the engine sees to the others
 		case hangs:
@@ -42,7 +42,7 @@ func (s *store) change(ctx context.Context, u *user, what string, do func() erro
 		defer s.mu.Unlock()
 		if t.Fault == forgets {
 			s.spend = nil
-			u.laws.emptied()
+			u.laws.note(func() { u.laws.empties++ })
 		}
 		if err = do(); err == nil && t.Fault == awayAfter {
 			err = errAway
