@@ -59,7 +59,7 @@ func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, 
 	return timelineOf(s.conf, contactID).first(ctx, opts)
 }
 
-func timelineOf(conf *config, contactID string) *scroll[Object] {
+func timelineOf(conf *config, contactID string) scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{cursor}, pageToken: cursor}
 		found := new(activities)
@@ -72,7 +72,7 @@ func timelineOf(conf *config, contactID string) *scroll[Object] {
 		page := &ScrollPage[Object]{Items: found.Activities, RequestID: c.requestID, Rate: c.rate}
 		return page, found.NextCursor, nil
 	}
-	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
+	return scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }
 
 type activities struct {

@@ -201,8 +201,8 @@ func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
 
-// WithInfo fills info at the end of the call: of an iterator after each page, of Resolve after each read. Set its MaxBody to get the body,
-// too.
+// WithInfo fills info at the end of the call: of an iterator after each page, of which it then reads none ahead, of Resolve after each read.
+// Set its MaxBody to get the body, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Given("WithInfo", info)

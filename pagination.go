@@ -147,20 +147,6 @@ func MaxPaidPages(n int) PageOption {
 	})
 }
 
-// apply adds up the options of a range, and refuses those that do not fit it. A range that follows
-// tokens cannot be resumed. A range that spends credits needs a bound.
-func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
-	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
-	spends, bounded := o.Class == op.PaidRead, c.paidPages != 0
-	switch {
-	case spends && !bounded:
-		bad.Add("MaxPaidPages", "is required, because each page may spend credits; math.MaxInt if you mean all")
-	case !spends && bounded:
-		bad.Add("MaxPaidPages", "is for iterators that spend credits: this one does not")
-	}
-	bad.Must(!byToken || c.checkpoint == "", "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
-}
-
 // collection is what an iterator walks over, whatever its type: that is known to itemsOf and pagesOf alone, because each package that
 // iterates over a T compiles what depends on T.
 type collection struct {
@@ -170,10 +156,10 @@ type collection struct {
 	limit      int    // elements a page; 0 if the default is unknown: then enough is read again after a change
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
-	byToken    bool   // each page leads to the next one
 
-	// read reads a page by its number, or by the one before it. Several pages may be read at the same time.
-	read func(ctx context.Context, number int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error)
+	// read reads a page by its number. Several pages may be read at the same time. Where each page leads to the next one, follow reads that.
+	read   func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
+	follow func(ctx context.Context, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error)
 }
 
 // itemsOf iterates over the elements of the pages.
@@ -226,71 +212,75 @@ func recordsOf[T any](items []T, id func(*T) string) []pagewalk.Record {
 func (of collection) walk(ctx context.Context, opts []PageOption, yield func(*pagewalk.Page, *pagewalk.Progress, error) bool) {
 	var options pageConfig
 	var bad check.Violations
-	options.apply(of.op, opts, of.byToken, &bad)
+	eachOption(opts, &bad, func(option PageOption) { option.applyPage(&options, &bad) })
 	each := settings{}.with(options.calls, new(check.Violations)) // their violations are those of the first call
-	config := of.config(&options, each.info)
+	progress := cmp.Or(options.progress, new(pagewalk.Progress))
 	query := ""
-	if !of.byToken && (options.progress != nil || options.checkpoint != "") {
+	if of.follow == nil && options.progress != nil {
 		query = of.fingerprint(ctx, each)
 	}
-	config.Progress.Start(query, of.orderKnown)
-	if options.checkpoint != "" && !of.byToken {
-		var err error
-		if config.Resume, err = pagewalk.Parse(options.checkpoint, query); err != nil {
-			bad.Add("ResumeFrom", "%v", err)
-		} else {
-			bad.Must(of.first <= 1 || of.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
-		}
-	}
+	progress.Start(query, of.orderKnown)
+	resume := of.check(&options, query, &bad)
 	if len(bad) > 0 {
 		yield(nil, nil, refusal(of.op, bad))
 		return
 	}
-	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
-}
-
-// config is how to walk. A page that is read early holds back the [Info] of [WithInfo] until it is needed.
-func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
-	var refused atomic.Bool // a page that was read early, although there was room
+	hand := func(page *pagewalk.Page, err error) bool { return yield(page, progress, err) }
 	calls := append(slices.Clip(options.calls), inWalk)
-	maxBody := 0
-	if info != nil {
-		maxBody = info.MaxBody // as it was set before the range: a page that is read early must not read it
+	if of.follow != nil {
+		n := 0
+		pagewalk.Follow(progress, func(before *pagewalk.Page) (*pagewalk.Page, error) {
+			if n++; options.paidPages > 0 && n > options.paidPages {
+				return nil, ruleRefusal(of.op, RulePaidPages, nil)
+			}
+			return of.follow(ctx, before, calls)
+		}, func(what string) error { return unusable(of.op, what) }, hand)
+		return
 	}
-	read := func(ctx context.Context, number int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
-		page, err := of.read(ctx, number, before, opts)
-		if err == nil && (options.sequential || refused.Load()) {
+	var refused atomic.Bool // a page that was read early, although there was room
+	read := func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
+		page, err := of.read(ctx, number, opts)
+		if err == nil && (options.sequential || each.info != nil || refused.Load()) {
 			page.Ahead = 0
 		}
 		return page, err
 	}
-	return pagewalk.Config{
-		ByToken: of.byToken, First: of.first, Limit: of.limit, Progress: cmp.Or(options.progress, new(pagewalk.Progress)), Fail: of.fail,
-		Read: func(ctx context.Context, number int, before *pagewalk.Page) (*pagewalk.Page, error) {
-			if options.paidPages > 0 && number > options.paidPages {
-				return nil, ruleRefusal(of.op, RulePaidPages, nil)
-			}
-			return read(ctx, number, before, calls)
-		},
+	pagewalk.Each(ctx, pagewalk.Walk{
+		First: of.first, Limit: of.limit, Resume: resume, Progress: progress, Fail: of.fail,
+		Read: func(ctx context.Context, number int) (*pagewalk.Page, error) { return read(ctx, number, calls) },
 		Early: func(ctx context.Context, number int) *pagewalk.Page {
-			if refused.Load() {
-				return nil
-			}
-			held := Info{MaxBody: maxBody}
-			page, err := read(ctx, number, nil, append(slices.Clip(calls), callOption(of.early), WithInfo(&held)))
+			var info Info
+			page, err := read(ctx, number, append(slices.Clip(calls), callOption(of.early), WithInfo(&info)))
 			if err != nil {
-				room := held.Rate.At.IsZero() || held.Rate.Remaining > 0
-				refused.CompareAndSwap(false, held.Status == http.StatusTooManyRequests && room)
+				room := info.Rate.At.IsZero() || info.Rate.Remaining > 0
+				refused.CompareAndSwap(false, info.Status == http.StatusTooManyRequests && room)
 				return nil
-			}
-			page.Deliver = func() {
-				if info != nil {
-					*info = held
-				}
 			}
 			return page
 		},
+	}, hand)
+}
+
+// check refuses options that do not fit the collection, and returns the place to go on from. A range that follows tokens cannot be resumed.
+// A range that spends credits needs a bound.
+func (of collection) check(options *pageConfig, query string, bad *check.Violations) (resume *pagewalk.Checkpoint) {
+	spends, bounded := of.op.Class == op.PaidRead, options.paidPages != 0
+	bad.Must(!spends || bounded, "MaxPaidPages", "is required, because each page may spend credits; math.MaxInt if you mean all")
+	bad.Must(spends || !bounded, "MaxPaidPages", "is for iterators that spend credits: this one does not")
+	switch {
+	case options.checkpoint == "":
+		return nil
+	case of.follow != nil:
+		bad.Add("ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+		return nil
 	}
+	resume, err := pagewalk.Parse(options.checkpoint, query)
+	if err != nil {
+		bad.Add("ResumeFrom", "%v", err)
+		return nil
+	}
+	bad.Must(of.first <= 1 || of.first == resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
+	return resume
 }
 
 // What is read ahead.
@@ -343,7 +333,7 @@ func (of collection) fail(what string, missing bool) error {
 func numbered[T any](of collection, whole args, read func(context.Context, int, []CallOption) (*Page[T], error), id func(*T) string) collection {
 	values, _ := query.Values(whole.query) // it is a struct, which cannot fail
 	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+values.Encode(), "?")
-	of.read = func(ctx context.Context, number int, _ *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
+	of.read = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 		page, err := read(ctx, number, opts)
 		if err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"sync/atomic"
 
@@ -51,39 +50,27 @@ type scroll[T any] struct {
 	fetch func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
 }
 
-func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
+func (s scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 	s.opts = slices.Clone(opts)
-	return s.page(ctx, "", nil, nil)
+	return s.page(ctx, "", nil)
 }
 
-// page reads the page of a token, which came after the trail of others.
-func (s *scroll[T]) page(ctx context.Context, token string, trail []uint64, opts []CallOption) (*ScrollPage[T], error) {
+func (s scroll[T]) page(ctx context.Context, token string, opts []CallOption) (*ScrollPage[T], error) {
 	page, text, err := s.fetch(ctx, token, append(slices.Clip(s.opts), opts...))
 	if err != nil {
 		return nil, err
 	}
 	page.op = s.op
-	if token, err = tokenOf(text); err == nil && token != "" {
-		mark := maphash.String(tokenSeed, token)
-		if i := slices.Index(trail, mark); i >= 0 && i < len(trail)-1 {
-			err = redact.OwnError("the token of the next page came before another one: the pages go round in a circle")
-		}
-		if len(trail) == 0 || trail[len(trail)-1] != mark {
-			trail = append(trail, mark) // each page leads on once
-		}
-	}
-	switch {
+	switch next, err := tokenOf(text); {
 	case err != nil:
 		page.next = func(context.Context, []CallOption) (*ScrollPage[T], error) { // so that this page is not lost
 			return nil, withoutEffect(s.op, err)
 		}
-	case token != "": // perhaps the same again: pages that bring nothing new end a range
-		page.next = s.once(token, trail)
+	case next != "": // perhaps the same again: pages that bring nothing new end a range
+		page.next = s.once(next)
 	}
 	return page, nil
 }
-
-var tokenSeed = maphash.MakeSeed()
 
 // maxToken bounds the token of the next page.
 const maxToken = 64 << 10
@@ -107,13 +94,13 @@ func tokenOf(text jsonscan.Text) (string, error) {
 }
 
 // once makes the call of the next page. A call that may have been processed uses up the token.
-func (s *scroll[T]) once(token string, trail []uint64) func(context.Context, []CallOption) (*ScrollPage[T], error) {
+func (s scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 		if spent.Swap(true) {
 			return nil, refusal(s.op, check.One("Next", "was called already: a scroll moves forward only"))
 		}
-		page, err := s.page(ctx, token, trail, opts)
+		page, err := s.page(ctx, token, opts)
 		if OutcomeOf(err) == OutcomeNotApplied {
 			spent.Store(false)
 		}
@@ -122,13 +109,12 @@ func (s *scroll[T]) once(token string, trail []uint64) func(context.Context, []C
 }
 
 // pages are those of a range, which is a walk of its own.
-func (s *scroll[T]) pages() collection {
-	read := func(ctx context.Context, _ int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
+func (s scroll[T]) pages() collection {
+	follow := func(ctx context.Context, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
 		var page *ScrollPage[T]
 		var err error
 		if before == nil {
-			one := *s
-			page, err = one.first(ctx, opts)
+			page, err = s.first(ctx, opts)
 		} else {
 			page, err = before.Of.(*ScrollPage[T]).next(ctx, nil)
 		}
@@ -137,5 +123,5 @@ func (s *scroll[T]) pages() collection {
 		}
 		return &pagewalk.Page{Records: recordsOf(page.Items, s.identity), Last: !page.More(), Of: page}, nil
 	}
-	return collection{op: s.op, byToken: true, read: read}
+	return collection{op: s.op, follow: follow}
 }

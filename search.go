@@ -178,7 +178,7 @@ func (p SearchParams) body(size int) searchBody {
 	return searchBody{Filters: filters, Size: cmp.Or(p.Size, size)}
 }
 
-func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scroll[Profile] {
+func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) scroll[Profile] {
 	size := cmp.Or(body.Size, maxSearchSize)
 	room := roomFor(size)
 	if o == op.SearchRunSaved {
@@ -196,7 +196,7 @@ func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scrol
 		page := &ScrollPage[Profile]{Items: found.Profiles, RequestID: c.requestID, Rate: c.rate}
 		return page, found.ScrollToken, nil
 	}
-	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
+	return scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
 func (p *Profile) identity() string {

@@ -11,18 +11,18 @@ import (
 )
 
 // ahead completes a walk that may read so many pages ahead.
-func ahead(s source, n int, c Config) Config {
+func ahead(s source, n int, c Walk) Walk {
 	c = over(s, c)
 	read := c.Read
-	c.Read = func(ctx context.Context, number int, before *Page) (*Page, error) {
-		p, err := read(ctx, number, before)
+	c.Read = func(ctx context.Context, number int) (*Page, error) {
+		p, err := read(ctx, number)
 		if err == nil {
 			p.Ahead = n
 		}
 		return p, err
 	}
 	c.Early = func(ctx context.Context, number int) *Page {
-		p, err := c.Read(ctx, number, nil)
+		p, err := c.Read(ctx, number)
 		if err != nil {
 			return nil
 		}
@@ -78,16 +78,16 @@ func (d *distant) ahead(ctx context.Context, number int) *Page {
 	if err != nil {
 		return nil
 	}
-	p.Deliver = func() { d.turns = append(d.turns, number) }
+	p.Of = d
 	return p
 }
 
 // readingAhead walks over letters in pages of two, and reads so many of them ahead.
-func readingAhead(t *testing.T, letters string, n int, test func(t *testing.T, d *distant, c Config)) {
+func readingAhead(t *testing.T, letters string, n int, test func(t *testing.T, d *distant, c Walk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &distant{shelf: &shelf{items: letters, limit: 2}}
-		c := ahead(d, n, Config{Limit: 2})
+		c := ahead(d, n, Walk{Limit: 2})
 		c.Early = func(ctx context.Context, number int) *Page {
 			p := d.ahead(ctx, number)
 			if p != nil {
@@ -99,9 +99,12 @@ func readingAhead(t *testing.T, letters string, n int, test func(t *testing.T, d
 	})
 }
 
-func collect(ctx context.Context, c Config, stop int) (got string, err error) {
-	c.Walk(ctx, func(p *Page, fault error) bool {
+func collect(ctx context.Context, c Walk, stop int) (got string, err error) {
+	Each(ctx, c, func(p *Page, fault error) bool {
 		if err = fault; err == nil {
+			if d, early := p.Of.(*distant); early {
+				d.turns = append(d.turns, p.Number)
+			}
 			got += strings.Join(lettersOn(p), "")
 		}
 		return err == nil && len(got) < stop
@@ -130,7 +133,7 @@ func TestAhead_Change(t *testing.T) {
 			}
 		},
 	} {
-		readingAhead(t, letters, 4, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters, 4, func(t *testing.T, d *distant, c Walk) {
 			t.Helper()
 			d.edit = edit
 			got, err := collect(t.Context(), c, 100)
@@ -147,7 +150,7 @@ func TestAhead_Change(t *testing.T) {
 
 // A panic while reading ahead is the walk's.
 func TestAhead_Panics(t *testing.T) {
-	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Walk) {
 		t.Helper()
 		d.early = func(number int) {
 			if number == 3 {
@@ -169,7 +172,7 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			}
 		},
 	} {
-		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Walk) {
 			t.Helper()
 			d.change = change
 			got, err := collect(t.Context(), c, 100)
@@ -178,7 +181,7 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			require.Empty(t, d.turns, name)
 			require.Len(t, d.asked, 13, "%s: no page is asked for in vain", name)
 		})
-		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Walk) {
 			t.Helper()
 			d.change = func(p *Page) {
 				if p.Number == 3 { // from there on

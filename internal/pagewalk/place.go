@@ -1,9 +1,6 @@
 package pagewalk
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Where an order is documented, records do not move: any one that the checkpoint names shows the place. Elsewhere a record may move
 // behind the place, where it would hide all that stands between. So the first of those that are found counts, and none that stands
@@ -12,69 +9,76 @@ import (
 
 // open reads the first page, or the one after the checkpoint: the page of the checkpoint first, then those around it, as far as the total has
 // moved. If none of the records delivered last is there, the walk goes back as far as the others can have moved, and risks repeats.
-func (w *walk) open() (*Page, error) {
+func (w *Walk) open() (*Page, error) {
 	cp := w.Resume
-	switch {
-	case cp == nil && w.First > 1:
-		w.at.First, w.came = w.First, unknown
-		fallthrough
-	case cp == nil:
-		return w.read(w.number, nil)
+	if cp == nil {
+		if w.First > 1 {
+			w.at.First, w.came = w.First, unknown
+		}
+		return w.read(w.number)
 	}
-	w.came, w.repeats, w.at = unknown, cp.Repeats, *cp
+	w.at, w.largest, w.number, w.came = *cp, cp.Size, max(cp.Page, w.First), unknown
 	w.report.Rewound, w.report.Joined, w.report.Incomplete = cp.Unsure, cp.Joined, cp.Incomplete
 	w.Progress.tell(w.report, cp, 0)
-	w.largest, w.number = cp.Size, max(cp.Page, w.First)
-	home, err := w.read(w.number, nil)
+	home, err := w.read(w.number)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range cp.Last {
 		w.seen.Add(id)
 	}
-	w.owed = slices.Clone(cp.Last)
-	w.shifted = len(cp.Last) // which may all be after the place that is found
+	w.owed, w.shifted = slices.Clone(cp.Last), len(cp.Last) // which may all be after the place that is found
 	s := search{Checkpoint: cp, ordered: w.report.OrderKnown, size: max(cp.Size, len(home.Records)), at: make(map[int]spot)}
 	if err := w.lookAround(&s, home); err != nil {
 		return nil, err
 	}
-	if found, ok, sure := s.place(); ok {
-		w.resumeAt(found, cp)
-		if !sure {
-			w.unsure(true)
-		} else if cp.Count > 0 && found.page.TotalRecords == cp.Total {
-			if w.came = cp.Count; w.number != cp.Page || w.skipped != cp.Index { // others are in front now that did not come
-				w.came = max(w.came, (w.number-1)*s.size+w.skipped)
-			}
+	place, found, sure := s.verdict()
+	if !sure {
+		w.unsure(true)
+	}
+	if !found {
+		w.number = w.First
+		if w.note(home); home.TotalKnown && cp.Total > 0 {
+			w.number = max(w.First, home.Number-w.across(cp.Total-home.TotalRecords))
 		}
-		return found.page, nil
+		return w.read(w.number)
 	}
-	w.unsure(true)
-	w.number = w.First
-	if w.note(home); home.TotalKnown && cp.Total > 0 {
-		w.number = max(w.First, home.Number-w.across(cp.Total-home.TotalRecords))
+	w.number = place.page.Number
+	if sure && cp.Count > 0 && place.page.TotalRecords == cp.Total {
+		before := max(0, place.first) + place.named
+		if w.came = cp.Count; w.number != cp.Page || before != cp.Index { // others are in front now that did not come
+			w.came = max(w.came, (w.number-1)*s.size+before)
+		}
 	}
-	return w.read(w.number, nil)
+	for _, r := range place.page.Records[:place.first+1] {
+		w.seen.Add(r.ID)
+		w.pay(r.ID)
+	}
+	return place.page, nil
 }
 
-// lookAround looks for the records of a checkpoint on its page, and on those around it until they are found.
-func (w *walk) lookAround(s *search, home *Page) error {
+// lookAround looks for the records of a checkpoint on its page, and on those around it until they are found: behind it first where new records
+// come first, because they move the place back, and in front of it elsewhere, because the first record counts.
+func (w *Walk) lookAround(s *search, home *Page) error {
 	s.look(home)
-	moved, last := 0, w.pageCount(home)
+	moved, spread, sign, last := 0, 0, 1, w.pageCount(home)
 	if home.TotalKnown && s.Total > 0 {
 		moved = s.Total - home.TotalRecords
 	}
 	if len(home.Records) > 0 { // the totals may be capped
 		last = max(last, home.Number)
 	}
+	if !s.ordered {
+		spread, sign = len(s.Last), -1
+	}
 	place := max(w.First, min(home.Number, last))
-	reach := min(1+w.across(max(moved, -moved)+s.spread()), max(place-w.First, last-place))
-	for distance := 0; distance <= reach && len(s.Last) > 0; distance++ {
-		for i, number := range s.sides(place, distance) {
-			if s.done() || i > distance || number < w.First || number > last || number == home.Number {
+	reach := min(1+w.across(max(moved, -moved)+spread), max(place-w.First, last-place))
+	for distance := 0; distance <= reach && !s.done(); distance++ {
+		for _, number := range []int{place + sign*distance, place - sign*distance}[:min(distance+1, 2)] {
+			if s.done() || number < w.First || number > last || number == home.Number {
 				continue
 			}
-			page, err := w.read(number, nil)
+			page, err := w.read(number)
 			if err != nil {
 				return err
 			}
@@ -82,25 +86,6 @@ func (w *walk) lookAround(s *search, home *Page) error {
 		}
 	}
 	return nil
-}
-
-// resumeAt makes a page the current one, without its records up to the first one that the checkpoint names, and without the others.
-func (w *walk) resumeAt(s spot, cp *Checkpoint) {
-	p := s.page
-	var after []Record
-	for i, r := range p.Records {
-		if i > s.first && (i >= s.limit || !cp.names(r.ID)) {
-			after = append(after, r)
-			continue
-		}
-		if len(after) > 0 {
-			w.unsure(true)
-		}
-		w.seen.Add(r.ID)
-		w.pay(r.ID)
-	}
-	w.number, w.skipped = p.Number, len(p.Records)-len(after)
-	p.Records = after
 }
 
 // search looks for the place of a checkpoint, page by page.
@@ -112,33 +97,32 @@ type search struct {
 	at      map[int]spot
 }
 
-// spot is where a page holds records that a checkpoint names.
+// spot is where a page holds records that the checkpoint names.
 type spot struct {
 	page  *Page
-	first int  // of them
-	limit int  // behind which they do not count
-	full  bool // with them, from the first one to the end of the page
+	first int // of them
+	named int // how many
 }
 
 // look finds the records that a page holds.
 func (s *search) look(p *Page) {
-	here, named := spot{page: p, limit: len(p.Records)}, 0
+	limit, here := len(p.Records), spot{page: p}
 	if !s.ordered {
-		here.limit = min(here.limit, s.was(p)+max(0, s.grown(p)))
+		limit = max(0, min(limit, s.was(p)+max(0, s.grown(p))))
 	}
-	for i := here.limit - 1; i >= 0; i-- {
+	for i := limit - 1; i >= 0; i-- {
 		if s.names(p.Records[i].ID) {
 			here.first = i
-			named++
+			here.named++
 		}
 	}
-	if here.full = here.first+named == len(p.Records); named > 0 {
-		s.at[p.Number], s.named = here, s.named+named
+	if here.named > 0 {
+		s.at[p.Number], s.named = here, s.named+here.named
 	}
 }
 
-// was is the index of the place, seen from a page. A checkpoint of an earlier version has none: it may be the end of its page.
-func (s *search) was(p *Page) int { return (s.Page-p.Number)*s.size + cmp.Or(s.Index, s.size) }
+// was is the index of the place, seen from a page.
+func (s *search) was(p *Page) int { return (s.Page-p.Number)*s.size + s.Index }
 
 // grown is how many records the total has grown by. Without totals, that is a page.
 func (s *search) grown(p *Page) int {
@@ -148,47 +132,29 @@ func (s *search) grown(p *Page) int {
 	return s.size
 }
 
-// done reports whether enough records were found.
+// done reports whether enough records were found, or none are named.
 func (s *search) done() bool { return s.named >= len(s.Last) || s.ordered && s.named > 0 }
 
-// sides are the pages at a distance. Where new records come first, they move the place back; elsewhere, what is in front counts more.
-func (s *search) sides(place, distance int) [2]int {
-	if s.ordered {
-		return [...]int{place + distance, place - distance}
-	}
-	return [...]int{place - distance, place + distance}
-}
-
-// spread is how far the records can stand in front of the place, if any of them is to be found first.
-func (s *search) spread() int {
-	if s.ordered {
-		return 0
-	}
-	return len(s.Last)
-}
-
-// place is the first spot, or the one on the page after it, if nothing stands between the records of both. If some records are gone, and
-// the total has fallen, one that stands where no record before the place can stand any more shows nothing.
-func (s *search) place() (found spot, ok, sure bool) {
+// verdict is the first spot, or the one on the page after it, if nothing stands between the records of both, and whether that is the place,
+// and for sure. If some records are gone, and the total has fallen, one that stands where no record before the place can stand any more shows
+// nothing.
+func (s *search) verdict() (place spot, found, sure bool) {
 	for number, here := range s.at {
-		if found.page == nil || number < found.page.Number {
-			found = here
+		if place.page == nil || number < place.page.Number {
+			place = here
 		}
 	}
-	if found.page == nil {
-		return found, false, false
+	if place.page == nil {
+		return place, false, false
 	}
-	was := s.was(found.page)
-	ok = s.done() || found.first < was+s.grown(found.page)
-	sure = s.done() && (s.ordered || s.Index > 0 && found.first <= was-len(s.Last))
-	for found.full {
-		next, more := s.at[found.page.Number+1]
+	was := s.was(place.page)
+	found, sure = s.done() || place.first < was+s.grown(place.page), s.done() && (s.ordered || place.first <= was-len(s.Last))
+	for place.named == len(place.page.Records)-max(0, place.first) { // to the end of its page
+		next, more := s.at[place.page.Number+1]
 		if !more {
 			break
 		}
-		next.full = next.full && next.first == 0
-		next.first = -1
-		found = next
+		place, place.first = next, -1
 	}
-	return found, ok, sure
+	return place, found, sure
 }

@@ -14,7 +14,7 @@ func (s *shelf) resumed(t *testing.T, from source, cp Checkpoint) (got string, r
 	t.Helper()
 	var p Progress
 	p.Start("q", true)
-	c := over(from, Config{Limit: s.limit, Resume: &cp, Progress: &p})
+	c := over(from, Walk{Limit: s.limit, Resume: &cp, Progress: &p})
 	got, err = collect(t.Context(), c, 100)
 	return got, p.Report(), err
 }
@@ -115,7 +115,7 @@ func TestWalkThatResumesKnowsNothingInFront(t *testing.T) {
 		var p Progress
 		p.Start("q", ordered)
 		cp := &Checkpoint{Version: 1, Query: "q", Page: 6, Total: 26, Last: strings.Split("cdefghijkl", "")}
-		got, err := s.walk(t.Context(), Config{Resume: cp, Progress: &p}, -1)
+		got, err := s.walk(t.Context(), Walk{Resume: cp, Progress: &p}, -1)
 		require.NoError(t, err)
 		require.Contains(t, got, "ab", "the checkpoint does not name them")
 		require.True(t, p.Report().Rewound)
@@ -128,7 +128,7 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	report := func(items string, edit func(s *shelf, request int)) Report {
 		var p Progress
 		s := &shelf{items: items, limit: 2, edit: edit}
-		_, err := s.walk(t.Context(), Config{Progress: &p}, -1)
+		_, err := s.walk(t.Context(), Walk{Progress: &p}, -1)
 		require.NoError(t, err)
 		return p.Report()
 	}
@@ -157,13 +157,13 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	before.Start("q", false)
 	after.Start("q", false)
 	s := &shelf{items: letters, limit: 2, edit: vanish}
-	_, err := s.walk(t.Context(), Config{Progress: &before}, 16)
+	_, err := s.walk(t.Context(), Walk{Progress: &before}, 16)
 	require.NoError(t, err)
 	require.True(t, before.Report().Incomplete)
 	cp, err := Parse(before.Checkpoint(), "q")
 	require.NoError(t, err)
 	s.edit = nil
-	_, err = s.walk(t.Context(), Config{Progress: &after, Resume: cp}, -1)
+	_, err = s.walk(t.Context(), Walk{Progress: &after, Resume: cp}, -1)
 	require.NoError(t, err)
 	require.True(t, after.Report().Incomplete, "the run before the checkpoint may have skipped some")
 }
@@ -174,7 +174,7 @@ func TestWalkOverPagesWithAndWithoutTotal(t *testing.T) {
 	for without := 1; without <= 5; without++ {
 		s := &partly{shelf: &shelf{items: letters[:9], limit: 2}, without: without}
 		var p Progress
-		c := over(s, Config{Limit: 2, Progress: &p})
+		c := over(s, Walk{Limit: 2, Progress: &p})
 		got, err := collect(t.Context(), c, 100)
 		require.NoError(t, err)
 		require.Equal(t, letters[:9], got)
@@ -209,9 +209,9 @@ func TestWalkIsStuckAfterWhatAnInsertExplains(t *testing.T) {
 			s.items = "a" + s.items
 		}
 	}}
-	_, err := s.walk(t.Context(), Config{}, -1)
+	_, err := s.walk(t.Context(), Walk{}, -1)
 	require.ErrorIs(t, err, errBroken)
-	require.True(t, errors.Is(err, errBroken) && strings.Contains(err.Error(), "pages 3 and 4 hold nothing but records"), err)
+	require.True(t, errors.Is(err, errBroken) && strings.Contains(err.Error(), "pages 3 and 4 bring nothing new"), err)
 }
 
 // An empty page is handed out only as the first: not after it, and not for records that were looked for in vain.
@@ -223,8 +223,8 @@ func TestWalkHandsOutNoEmptyPage(t *testing.T) {
 		}
 	}}
 	var sizes []int
-	c := over(s, Config{Limit: 2})
-	c.Walk(t.Context(), func(p *Page, err error) bool {
+	c := over(s, Walk{Limit: 2})
+	Each(t.Context(), c, func(p *Page, err error) bool {
 		require.NoError(t, err)
 		sizes = append(sizes, len(p.Records))
 		return true

@@ -90,7 +90,7 @@ func (p *Progress) Checkpoint() string {
 		return ""
 	}
 	place := p.place
-	place.Incomplete, place.Count = p.report.Incomplete, max(0, place.Count+p.report.Delivered)
+	place.Incomplete, place.Count = p.report.Incomplete, max(0, place.Count+p.report.Delivered+p.report.Repeats)
 	if p.report.Finished {
 		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
 	}
@@ -113,9 +113,8 @@ type Checkpoint struct {
 	Total   int      `json:"t,omitempty"`
 	Last    []string `json:"l,omitempty"` // ids, oldest first
 	Size    int      `json:"s,omitempty"` // of the largest page
-	Index   int      `json:"i,omitempty"` // of the place on its page; 0 if unknown
-	Count   int      `json:"n,omitempty"` // records delivered, if each page has had this total; 0 if unknown
-	Repeats int      `json:"r,omitempty"` // records dropped
+	Index   int      `json:"i,omitempty"` // of the place on its page
+	Count   int      `json:"n,omitempty"` // records that came, repeats included, if each page has had this total; 0 if unknown
 	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
 	Joined  int      `json:"j,omitempty"` // by how much the total has risen, all in all
 	First   int      `json:"f,omitempty"` // page that the walk began with; 0 is 1
@@ -136,15 +135,12 @@ func Fingerprint(query []byte) string {
 func Parse(text, query string) (*Checkpoint, error) {
 	plain, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return nil, errors.New("got something that Checkpoint did not return")
+		return nil, errors.New("got something that this version of Checkpoint did not return")
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Count < 0 || cp.Repeats < 0 || cp.Index < 0 || cp.Joined < 0 || len(cp.Last) > anchors ||
-		max(cp.Count, cp.Repeats) > math.MaxInt/4:
-		return nil, errors.New("got something that Checkpoint did not return")
-	case cp.Version > version:
-		return nil, errors.New("was taken by a newer version of this package")
+	case err != nil || cp.Version != version || min(cp.Page-1, cp.Size, cp.Index, cp.Joined, cp.Count, math.MaxInt/4-cp.Count) < 0 || len(cp.Last) > anchors:
+		return nil, errors.New("got something that this version of Checkpoint did not return")
 	case cp.Query != query:
 		return nil, errors.New("was taken from another base URL, workspace, key, collection, filter, sort order or page size; an empty one starts at the beginning")
 	}

@@ -116,7 +116,7 @@ func TestWalkSaysWhatItMayHaveForgotten(t *testing.T) {
 			var p Progress
 			p.Start("q", test.ordered)
 			came, twice := map[int]bool{}, 0
-			over(c, Config{Limit: c.limit, Progress: &p}).Walk(t.Context(), func(page *Page, err error) bool {
+			Each(t.Context(), over(c, Walk{Limit: c.limit, Progress: &p}), func(page *Page, err error) bool {
 				require.NoError(t, err)
 				for _, r := range page.Records {
 					id := r.Of.(int)

@@ -1,8 +1,9 @@
 // Package pagewalk walks over the pages of a collection that others change between our requests. For each page it does five things: it reads
 // it, notes its totals, goes back if they have fallen, drops what came before, and judges whether that was the end. It loses nothing that
 // stays where new records come first, as long as the total tells: no record moves forward by more than the total falls. In any other order an
-// insert behind the place hides a delete. It does not know the API, the rate or what a record is; it stores nothing but 16 ids and numbers;
-// it remembers the last 32,768 ids or more as hashes, in 1 MiB at most, and no page but those that are read ahead.
+// insert behind the place hides a delete. Records without an id are all new. Of pages that lead to each other, [Follow] leaves nothing out.
+// It does not know the API, the rate or what a record is; it stores nothing but 16 ids and numbers; it remembers the last 32,768 ids or more
+// as hashes, in 1 MiB at most, and no page but those that are read ahead.
 package pagewalk
 
 import (
@@ -10,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 )
 
@@ -24,9 +24,9 @@ type Page struct {
 	Last         bool // the service says that it is, without totals that may be capped
 	Recovered    bool // read again because the total had fallen: these records would have been skipped
 	Ahead        int  // how many pages after the next one may be read early; 0 where none ever is
+	Of           any  // the caller's page that this was made of; the walk only passes it on
 
-	Deliver func() // called when a page that was read early is needed; nil: nothing to do
-	Of      any    // the caller's page that this was made of; the walk only passes it on
+	panicked any // while it was read early
 }
 
 // Record is one of a page, in its order.
@@ -35,28 +35,15 @@ type Record struct {
 	Of any    // a pointer to the caller's record. So the walk is compiled once, and not for each type in each package that walks
 }
 
-// Config says how to walk over a collection. It has no state: each walk is new.
-type Config struct {
-	// Read reads a page. If pages lead to each other, before is the one that leads to it.
-	Read func(ctx context.Context, number int, before *Page) (*Page, error)
-
-	// Early reads a page before it is needed. Nil is a page that is read again, alone, when it is.
-	Early func(ctx context.Context, number int) *Page
-
-	// Fail makes the error of a walk that cannot go on, or of one that has ended while records are missing.
-	Fail func(what string, missing bool) error
-
-	ByToken  bool        // pages lead to each other, and may be paid for: nothing is left out of them, and no total counts
-	First    int         // number of the first page; 0 is 1
-	Limit    int         // records on a page; 0 if that is unknown
-	Resume   *Checkpoint // where to go on; nil, or one that has ended, for the first page
-	Progress *Progress   // nil if nobody asked for it
-}
-
-// walk is one walk over a collection.
-type walk struct {
-	Config
-	earlyPages
+// Walk is one walk over a collection: how to walk, and what is known so far.
+type Walk struct {
+	Read     func(ctx context.Context, number int) (*Page, error)
+	Early    func(ctx context.Context, number int) *Page // reads a page before it is needed; nil is read again, alone, when it is
+	Fail     func(what string, missing bool) error       // the error of a walk that cannot go on, or has ended while records are missing
+	First    int                                         // number of the first page; 0 is 1
+	Limit    int                                         // records on a page; 0 if that is unknown
+	Resume   *Checkpoint                                 // where to go on; nil, or one that has ended, for the first page
+	Progress *Progress                                   // nil if nobody asked for it
 
 	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
 	number  int             // of the page being read
@@ -71,12 +58,10 @@ type walk struct {
 	// What the pages tell.
 	total   int  // by the page read last that has one
 	least   int  // of the totals
-	count   int  // of pages, by the page read last
 	largest int  // of the sizes of the pages
 	place   int  // of the last record read, by the sizes of the pages
 	drifted bool // the total has changed: it does not say what should have come
 	came    int  // records before the walk; below 0 if that is unknown
-	skipped int  // records of the page after a checkpoint that were delivered before it
 
 	// What came before.
 	seen    Recent
@@ -84,75 +69,70 @@ type walk struct {
 	shifted int      // records that inserts have shifted back, by the total, and that did not come again yet
 	met     bool     // a page that was read again held a known record
 	fresh   int      // records that did not come before
-	repeats int      // records that did, and were not the last ones before the checkpoint
 	judged  bool     // a page was
-	before  []Record // those of the page before, if they alone identify it
-	empty   int      // pages without records since the last that held something new
-	same    int      // pages with nothing but known records, likewise
+	stale   stale
+
+	early  map[int]chan *Page // pages that are read ahead, by number
+	alone  int                // so many pages are to be read alone
+	cancel context.CancelFunc // ends the pages that are read ahead; nil: none is
+	scope  context.Context    //nolint:containedctx // theirs
 }
 
 const (
 	unknown   = math.MinInt // below every total
 	mostBacks = 5           // after which a boundary is given up where records keep vanishing
-	mostStale = 2           // pages in a row that hold nothing new
-
-	// The same where pages lead to each other.
-	mostEmpty = 10
-	mostSame  = 2
 )
 
-// Walk reads page by page and yields each without its repeats, and an error as the last.
-func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
-	if c.Resume != nil && c.Resume.Ended {
-		c.Resume = nil
+// Each reads page by page and yields each without its repeats, and an error as the last.
+func Each(ctx context.Context, w Walk, yield func(*Page, error) bool) { w.each(ctx, yield) }
+
+func (w *Walk) each(ctx context.Context, yield func(*Page, error) bool) {
+	if w.Resume != nil && w.Resume.Ended {
+		w.Resume = nil
 	}
-	limited := c.Limit > 0
-	c.Progress, c.Limit, c.First = cmp.Or(c.Progress, new(Progress)), max(1, c.Limit), cmp.Or(c.First, 1)
-	w := &walk{Config: c, limited: limited, ctx: ctx, number: c.First, total: unknown, count: math.MaxInt, report: c.Progress.report, at: c.Progress.place}
+	w.limited = w.Limit > 0
+	w.Progress, w.Limit, w.First = cmp.Or(w.Progress, new(Progress)), max(1, w.Limit), cmp.Or(w.First, 1)
+	w.ctx, w.number, w.total, w.report, w.at = ctx, w.First, unknown, w.Progress.report, w.Progress.place
 	defer func() {
 		w.dropEarly()
 		w.Progress.tell(w.report, nil, 0)
 	}()
 	page, err := w.open()
 	w.next = w.number
-	for err == nil {
+	for end := false; err == nil && !end; {
 		if w.goBack(w.note(page)) {
-			page, err = w.read(w.number, nil)
+			page, err = w.read(w.number)
 			continue
 		}
-		size, last := w.skipped+len(page.Records), false
+		size := len(page.Records)
 		fresh := w.dropRepeats(page)
 		if !page.Recovered {
-			last, err = w.judge(page, size, fresh)
-		}
-		if w.count = max(w.number, w.pageCount(page)); err == nil || w.ByToken {
-			w.reached(page, size)
-			if !w.handOut(page, yield) {
-				return
+			if end, err = w.judge(page, size, fresh); err != nil {
+				break
 			}
 		}
-		switch {
-		case err != nil:
-		case !last:
+		w.reached(page, size)
+		if !w.handOut(page, yield) {
+			return
+		}
+		if end {
+			err = w.finish()
+		} else {
 			page, err = w.following(page)
-		default:
-			if err = w.finish(); err == nil {
-				return
-			}
 		}
 	}
-	w.Progress.tell(w.report, nil, 0)
-	yield(nil, err)
+	if w.Progress.tell(w.report, nil, 0); err != nil {
+		yield(nil, err)
+	}
 }
 
 // reached tells the page that is about to be handed out, and its size with the repeats that it came with: they count as in front of its
 // records. Until its last record is delivered, the place is there.
-func (w *walk) reached(p *Page, size int) {
+func (w *Walk) reached(p *Page, size int) {
 	w.report.Total, w.report.TotalKnown = p.TotalRecords, p.TotalKnown
 	at := &w.at
 	at.Page, at.Total, at.Size, at.Index = p.Number, p.TotalRecords, max(at.Size, size), size-len(p.Records)
-	at.Joined, at.Repeats, at.Count = w.report.Joined, w.repeats, w.came
-	if w.drifted {
+	if at.Joined, at.Count = w.report.Joined, w.came; w.drifted {
 		at.Count = unknown
 	}
 	w.Progress.tell(w.report, at, size)
@@ -160,25 +140,23 @@ func (w *walk) reached(p *Page, size int) {
 
 // unsure notes that records which were delivered may come after the place, and whether they may come in this walk: it remembers what it
 // has delivered itself.
-func (w *walk) unsure(now bool) { w.at.Unsure, w.report.Rewound = true, w.report.Rewound || now }
+func (w *Walk) unsure(now bool) { w.at.Unsure, w.report.Rewound = true, w.report.Rewound || now }
 
 // handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
-func (w *walk) handOut(p *Page, yield func(*Page, error) bool) bool {
+func (w *Walk) handOut(p *Page, yield func(*Page, error) bool) bool {
 	return len(p.Records) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
-func (w *walk) read(number int, before *Page) (*Page, error) {
-	page, err := w.Read(w.ctx, number, before)
+// read reads a page. Past the end, some serve the last one again: its records came before.
+func (w *Walk) read(number int) (*Page, error) {
+	page, err := w.Read(w.ctx, number)
 	if err != nil {
 		return nil, err
 	}
 	if w.report.Requests++; number <= w.until {
 		w.report.Rereads++
 	}
-	if page.Number != 0 && page.Number < number && number > w.count { // some serve the last page again
-		page.Records, page.Number = nil, number
-	}
-	if page.Number != 0 && page.Number != number {
+	if again := page.Number < number && page.Number == page.TotalPages; page.Number != 0 && page.Number != number && !again {
 		return nil, w.Fail(fmt.Sprintf("asked for page %d, got page %d", number, page.Number), false)
 	}
 	page.Number = number
@@ -186,7 +164,7 @@ func (w *walk) read(number int, before *Page) (*Page, error) {
 }
 
 // note notes the total of a page, and returns by how much it has fallen.
-func (w *walk) note(p *Page) (fall int) {
+func (w *Walk) note(p *Page) (fall int) {
 	if !p.TotalKnown {
 		return 0
 	}
@@ -201,19 +179,14 @@ func (w *walk) note(p *Page) (fall int) {
 		w.least, before = p.TotalRecords, p.TotalRecords
 	}
 	if w.least, w.total = min(w.least, p.TotalRecords), p.TotalRecords; before != p.TotalRecords {
-		w.drift()
+		w.drifted, w.alone = true, max(w.alone, rest)
 		w.report.Joined += max(0, p.TotalRecords-before)
 	}
 	return fall
 }
 
-// drift notes that the total has changed: it does not say what should have come.
-func (w *walk) drift() {
-	w.drifted, w.alone = true, max(w.alone, rest)
-}
-
 // goBack makes the first page on which a record can be that did not come the current one, if that is before it, and reports whether it is.
-func (w *walk) goBack(fall int) bool {
+func (w *Walk) goBack(fall int) bool {
 	w.fallen += max(0, fall)
 	low := max(w.First, w.next-w.across(w.fallen))
 	switch {
@@ -233,13 +206,10 @@ func (w *walk) goBack(fall int) bool {
 // dropRepeats drops the records that came before and remembers the others, whose number it returns. A record in front of a repeat is not
 // next in order: it is new, or came so long before that a walk which has resumed, or forgotten some, does not know it. On a page that is read
 // again it is left out where new records come first, or where it may have come before the checkpoint.
-func (w *walk) dropRepeats(p *Page) (fresh int) {
+func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	resumed, again := w.Resume != nil, p.Number < w.until
 	ordered, joined := w.report.OrderKnown, w.report.Joined-(p.Number-1)*w.largest // so many are new in front
-	known, paid, inFront, kept := 0, 0, false, p.Records[:0]
-	if w.ByToken {
-		kept = make([]Record, 0, len(p.Records)) // nothing is left out
-	}
+	known, paid, inFront, size, kept := 0, 0, false, len(p.Records), p.Records[:0]
 	for i, r := range p.Records {
 		if w.seen.Add(r.ID) {
 			if !again || !ordered || i >= joined {
@@ -255,25 +225,23 @@ func (w *walk) dropRepeats(p *Page) (fresh int) {
 			inFront = inFront || w.fresh > 0
 		}
 	}
-	if fresh = len(kept); w.ByToken {
-		return fresh
-	}
-	size := len(p.Records)
+	fresh = len(kept)
 	p.Records, p.Recovered, w.fresh = kept, again, w.fresh+fresh
 	w.met = w.met || known > 0
 	if forgot := w.seen.forgot; inFront || again && !w.met || forgot && (w.shifted > recentIDs || again && fresh > 0) {
 		w.unsure(forgot || resumed && (inFront || fresh > 0))
 	}
-	if again {
+	switch {
+	case again:
 		w.report.Recovered += fresh
-	} else {
-		w.report.Repeats, w.repeats = w.report.Repeats+size-fresh, w.repeats+size-fresh-paid
+	case w.judged || !resumed: // on the first page after a checkpoint, what stands before the place is no repeat
+		w.report.Repeats += size - fresh - paid
 	}
 	return fresh
 }
 
 // pay reports whether the checkpoint names a record that had not come yet.
-func (w *walk) pay(id string) bool {
+func (w *Walk) pay(id string) bool {
 	i := slices.Index(w.owed, id)
 	if i >= 0 {
 		w.owed = slices.Delete(w.owed, i, i+1)
@@ -284,19 +252,18 @@ func (w *walk) pay(id string) bool {
 // judge says whether a page was the last: the one place where a walk ends. An empty page is the end only where no total says that more
 // follow. Pages may be shorter than was asked for: where their count is unknown, their records count. A full page with something new is
 // never the last: the totals may be capped. The error is that of a walk that may never end.
-func (w *walk) judge(p *Page, size, fresh int) (last bool, err error) {
-	repeats := size - len(p.Records)
-	again := w.isAgain(p)
+func (w *Walk) judge(p *Page, size, fresh int) (last bool, err error) {
+	first, repeats := !w.judged, size-len(p.Records)
 	full := size > 0 && (w.limited && size >= w.Limit || w.largest > 0 && size >= w.largest)
-	open := full && !again && (w.skipped > 0 || len(p.Records) > 0)
-	w.skipped, w.largest, w.backs = 0, max(w.largest, size), 0
+	open := full && (len(p.Records) > 0 || first)
+	w.judged, w.largest, w.backs = true, max(w.largest, size), 0
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
 	}
 	w.place += size
 	switch {
-	case p.Last || w.ByToken:
-		last = p.Last
+	case p.Last:
+		last = true
 	case p.TotalPages > 0 || p.TotalKnown && size == 0:
 		last = w.number >= w.pageCount(p) && !open
 	case p.TotalKnown:
@@ -305,75 +272,33 @@ func (w *walk) judge(p *Page, size, fresh int) (last bool, err error) {
 		last = size == 0
 	}
 	explained := repeats > 0 && repeats <= w.shifted // inserts in front bring records again, but then the total has grown by as many
-	if w.judged {
+	if !first {                                      // which may be empty, or cut by a checkpoint
 		w.shifted = max(0, w.shifted-repeats)
+		w.stale.note(size, fresh > 0 || explained)
 	}
-	switch first := !w.judged; {
-	case fresh > 0 && !again || explained:
-		w.empty, w.same = 0, 0
-	case first && !w.ByToken: // it may be empty, or cut by a checkpoint
-	case size == 0:
-		w.empty++
-	default:
-		w.same++
-	}
-	w.judged = true
-	if w.ByToken && (w.empty >= mostEmpty || w.same >= mostSame) || !w.ByToken && w.empty+w.same >= mostStale {
-		err = w.stuck(p, size)
-	}
-	if last {
-		err = nil
+	if !last && w.stale.all() >= mostStale {
+		err = w.Fail(fmt.Sprintf("pages %d and %d bring nothing new, and more are said to follow", w.number-1, w.number), false)
 	}
 	return last, err
-}
-
-// isAgain reports whether a page is the one before again, where its records do not tell and the totals do not end the walk. Past the end by
-// the totals, it is left out.
-func (w *walk) isAgain(p *Page) bool {
-	if w.ByToken || p.allHaveIDs() || (p.TotalPages > 0 || p.TotalKnown) && w.number < w.pageCount(p) {
-		return false
-	}
-	again := len(p.Records) > 0 && reflect.DeepEqual(p.Records, w.before)
-	if w.before = p.Records; again && w.number > w.pageCount(p) {
-		p.Records = nil
-	}
-	return again
-}
-
-// stuck is the error of a walk that may never end, or would leave out what it cannot read.
-func (w *walk) stuck(p *Page, size int) error {
-	what, total := "are empty", "no total is given"
-	if size > 0 {
-		what = "hold nothing but records that came before"
-	}
-	switch {
-	case w.ByToken:
-		return w.Fail(fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same), false)
-	case p.TotalPages > 0:
-		total = fmt.Sprintf("the total is %d pages", p.TotalPages)
-	case p.TotalKnown:
-		total = fmt.Sprintf("the total is %d records", p.TotalRecords)
-	}
-	return w.Fail(fmt.Sprintf("pages %d and %d %s, and %s", w.number-1, w.number, what, total), false)
 }
 
 // finish reports the end. At least a page of missing records is an error, unless the total has changed. Pages may be shorter than
 // was asked for, so that the largest counts. Repeats are not missing: an insert for each delete leaves the total as it was, and an
 // id may not be unique.
-func (w *walk) finish() error {
+func (w *Walk) finish() error {
 	missing := 0
 	if w.came >= 0 {
 		missing = max(0, w.least-w.came-w.fresh)
 	}
 	w.report.Finished, w.report.Missing = true, missing
-	if missing > w.repeats && missing-w.repeats >= w.largest && !w.drifted {
+	if repeats := w.report.Repeats; missing > repeats && missing-repeats >= w.largest && !w.drifted {
 		return w.Fail(fmt.Sprintf("%d of %d records are missing, though the total has not changed", missing, w.report.Total), true)
 	}
 	return nil
 }
 
 // pageCount is the number of pages, as far as it is known.
-func (w *walk) pageCount(p *Page) int {
+func (w *Walk) pageCount(p *Page) int {
 	switch {
 	case p.TotalPages > 0:
 		return p.TotalPages
@@ -384,7 +309,7 @@ func (w *walk) pageCount(p *Page) int {
 }
 
 // across is how many pages records can have moved across. Pages may be shorter than was asked for.
-func (w *walk) across(records int) int {
+func (w *Walk) across(records int) int {
 	return pages(records, min(w.Limit, cmp.Or(w.largest, w.Limit)))
 }
 

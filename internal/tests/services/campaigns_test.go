@@ -246,10 +246,10 @@ func TestCampaigns_FurtherPageByAToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			client := tests.NewClient(t, tests.Always(200, `{"data":[{"id":"a"}]`+tail+`}`))
 			got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), tests.CampaignID), 9)
-			require.ErrorContains(t, err, "hold nothing but records that came before")
+			require.ErrorContains(t, err, "bring nothing new")
 			require.Len(t, got, 1)
 			_, err = client.Campaigns.Review(t.Context(), tests.CampaignID)
-			require.ErrorContains(t, err, "hold nothing but records that came before")
+			require.ErrorContains(t, err, "bring nothing new")
 		})
 	}
 	client := tests.NewClient(t, tests.Always(200, `{"data":[{"id":"a"}],"nextCursor":null}`))

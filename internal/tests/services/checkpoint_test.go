@@ -3,7 +3,6 @@ package services_test
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -267,16 +266,16 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 func TestResume_CheckpointGarbage(t *testing.T) {
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
 	for checkpoint, want := range map[string]string{
-		"%%%":                                            "Checkpoint did not return",
-		encoded("not json"):                              "Checkpoint did not return",
-		encoded(`{"v":0,"p":1}`):                         "Checkpoint did not return",
-		encoded(`{"v":1,"p":0}`):                         "Checkpoint did not return",
-		encoded(`{"v":1,"p":-3}`):                        "Checkpoint did not return",
-		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
-		encoded(`[]`):                                    "Checkpoint did not return",
-		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
+		"%%%":                                            "got something that this version of Checkpoint did not return",
+		encoded("not json"):                              "got something that this version of Checkpoint did not return",
+		encoded(`{"v":0,"p":1}`):                         "got something that this version of Checkpoint did not return",
+		encoded(`{"v":1,"p":0}`):                         "got something that this version of Checkpoint did not return",
+		encoded(`{"v":1,"p":-3}`):                        "got something that this version of Checkpoint did not return",
+		encoded(`{"v":1,"p":1e99}`):                      "got something that this version of Checkpoint did not return",
+		encoded(`[]`):                                    "got something that this version of Checkpoint did not return",
+		encoded(`{"v":2,"p":1,"q":"x"}`):                 "got something that this version of Checkpoint did not return",
 		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another base URL, workspace, key, collection",
-		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
+		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "got something that this version of Checkpoint did not return",
 	} {
 		require.Contains(t, refusedResume(t, tests.BaseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)
 	}
@@ -348,12 +347,6 @@ func FuzzCheckpoint(f *testing.F) {
 		opts := []prospectkit.PageOption{prospectkit.WithProgress(&p)}
 		ids, err := prospectkit.Collect(tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
 		if errors.Is(err, prospectkit.ErrRecordsMissing) { // fewer came before, says the checkpoint
-			var forged struct {
-				Count int `json:"n"`
-			}
-			require.NoError(t, json.Unmarshal([]byte(text), &forged))
-			require.Positive(t, forged.Count)
-			require.LessOrEqual(t, len(ids)+p.Report().Missing+forged.Count, len(s.Items), "more than the service counts")
 			err = nil
 		}
 		if err != nil {

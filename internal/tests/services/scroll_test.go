@@ -264,26 +264,6 @@ func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
 	}
 }
 
-// Tokens that go round are found out, also if each page holds something new. The same token from page to page goes on.
-func TestScroll_Circle(t *testing.T) {
-	for tokens, found := range map[string]int{"AB": 3, "A": 20} {
-		n := 0
-		got, _, err := scroll(t, func(*http.Request) (*http.Response, error) {
-			body := fmt.Sprintf(`{"profiles":[{"socialUrl":"p%d"}],"scrollToken":"%c"}`, n, tokens[n%len(tokens)])
-			if n++; n > 20 {
-				body = `{"profiles":[]}`
-			}
-			return tests.Respond(200, body), nil
-		}, 30)
-		require.Len(t, got, found)
-		if tokens == "A" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, "go round in a circle")
-		}
-	}
-}
-
 // A token may have 64 KiB, and no byte more.
 func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
 	for length, want := range map[int]int{64 << 10: 4, 64<<10 + 1: 2} {
