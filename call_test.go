@@ -155,21 +155,19 @@ func TestRetry_AttemptsPerResponse(t *testing.T) {
 			if want == "" {
 				want = a.write
 			}
-			t.Run(a.name+"/"+kind.name, func(t *testing.T) {
-				tests.InMemory(t, tests.Drained(a.serve), func(t *testing.T, m *tests.MemoryServer) {
-					var info prospectkit.Info
-					err := kind.call(t.Context(), m.Client(t), prospectkit.WithInfo(&info))
-					sent := int(m.Requests.Load())
-					require.Equal(t, want, fmt.Sprintf("%d %s", sent, prospectkit.OutcomeOf(err)), "%v", err)
-					require.Len(t, info.Attempts, sent, "one attempt for each request")
-					if kind.name == "repeatable write" && want == "1 applied" {
-						require.NoError(t, err, "its success says all")
-						require.Error(t, info.Attempts[0].Err)
-						return
-					}
-					require.Error(t, err)
-					requireFamily(t, err)
-				})
+			tests.Serving(t, a.name+"/"+kind.name, tests.Drained(a.serve), func(t *testing.T, m *tests.MemoryServer) {
+				var info prospectkit.Info
+				err := kind.call(t.Context(), m.Client(t), prospectkit.WithInfo(&info))
+				sent := int(m.Requests.Load())
+				require.Equal(t, want, fmt.Sprintf("%d %s", sent, prospectkit.OutcomeOf(err)), "%v", err)
+				require.Len(t, info.Attempts, sent, "one attempt for each request")
+				if kind.name == "repeatable write" && want == "1 applied" {
+					require.NoError(t, err, "its success says all")
+					require.Error(t, info.Attempts[0].Err)
+					return
+				}
+				require.Error(t, err)
+				requireFamily(t, err)
 			})
 		}
 	}
@@ -196,18 +194,16 @@ func requireFamily(t *testing.T, err error) {
 // Responses that are JSON but not what was asked for. The typed calls notice; what has no documented shape cannot.
 func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 	for _, body := range []string{"null", "{}", "[]", `"text"`, `{"list":null,"user":null}`, `{"list":[],"user":"ada"}`, `{"other":{}}`, "", " "} {
-		t.Run(body, func(t *testing.T) {
-			tests.InMemory(t, tests.Serves(200, body), func(t *testing.T, m *tests.MemoryServer) {
-				_, err := m.Client(t).Account.Me(t.Context())
-				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				require.EqualValues(t, 3, m.Requests.Load())
-				_, err = m.Client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
-				require.EqualValues(t, 4, m.Requests.Load())
-				lost := tests.AsError(t, err)
-				require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-				require.Equal(t, 200, lost.Status)
-				require.Equal(t, tests.NoWait, tests.Waits(err))
-			})
+		tests.Serving(t, body, tests.Serves(200, body), func(t *testing.T, m *tests.MemoryServer) {
+			_, err := m.Client(t).Account.Me(t.Context())
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.EqualValues(t, 3, m.Requests.Load())
+			_, err = m.Client(t).Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+			require.EqualValues(t, 4, m.Requests.Load())
+			lost := tests.AsError(t, err)
+			require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+			require.Equal(t, 200, lost.Status)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 		})
 	}
 }

@@ -32,11 +32,25 @@ func Within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
+// Serving runs a subtest with a server in memory.
+func Serving(t *testing.T, name string, h http.HandlerFunc, test func(t *testing.T, m *MemoryServer)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { InMemory(t, h, test) })
+}
+
+// Derived is a client derived from another one.
+func Derived(t *testing.T, from *prospectkit.Client, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	t.Helper()
+	client, err := from.With(opts...)
+	require.NoError(t, err)
+	return client
+}
+
 // AsUnknown demands the error of a call that may have happened.
 func AsUnknown(t *testing.T, err error) *prospectkit.OutcomeUnknownError {
 	t.Helper()
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok, "%v", err)
+	RequireUnknown(t, err)
+	unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	return unknown
 }
 

@@ -86,8 +86,7 @@ func TestAttempt_CompressionSwitchedOff(t *testing.T) {
 	defer theirs.CloseIdleConnections()
 	client := tests.ClientAt(t, server.URL, prospectkit.WithTransport(theirs))
 	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-	client, err := client.With(prospectkit.WithUserAgent("app/1"))
-	require.NoError(t, err)
+	client = tests.Derived(t, client, prospectkit.WithUserAgent("app/1"))
 	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 }
 

@@ -42,14 +42,12 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 		"a header line": "HTTP/1.1 200 OK\r\ncannot retry err [x; REFUSED_STREAM\r\n\r\n", "a whole line": "HTTP/1.1 200 OK\r\n" + refused + "\r\n\r\n",
 		"a status line": away + "\r\n\r\n", "a version": "HTTP/" + refused + " 200 OK\r\n\r\n", "a length": "HTTP/1.1 200 OK\r\nContent-Length: " + away + "\r\n\r\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			tests.InMemory(t, tests.Drained(tests.Raw(reply)), func(t *testing.T, m *tests.MemoryServer) {
-				var info prospectkit.Info
-				_, err := m.Client(t).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
-				tests.RequireUnknown(t, err)
-				require.EqualValues(t, 1, m.Requests.Load())
-				require.NotEqual(t, "unprocessed", info.Attempts[0].Delivery)
-			})
+		tests.Serving(t, name, tests.Drained(tests.Raw(reply)), func(t *testing.T, m *tests.MemoryServer) {
+			var info prospectkit.Info
+			_, err := m.Client(t).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
+			tests.RequireUnknown(t, err)
+			require.EqualValues(t, 1, m.Requests.Load())
+			require.NotEqual(t, "unprocessed", info.Attempts[0].Delivery)
 		})
 	}
 	for _, debug := range []string{refused, away, "cannot retry err [; REFUSED_STREAM"} {

@@ -157,16 +157,14 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 		"small parts that add up to progress": {steadily(time.Second, append(slices.Repeat([]string{strings.Repeat(" ", 4<<10)}, 60), tests.OneUser)...), 61 * time.Second, true},
 	}
 	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			tests.InMemory(t, test.serve, func(t *testing.T, m *tests.MemoryServer) {
-				began := time.Now()
-				_, err := m.Client(t, tests.OneAttempt).Account.Me(t.Context())
-				require.Equal(t, test.ok, err == nil, "%v", err)
-				require.Equal(t, test.took, time.Since(began))
-				if !test.ok {
-					require.ErrorContains(t, err, "no complete response within the time limit of one attempt, 30s")
-				}
-			})
+		tests.Serving(t, name, test.serve, func(t *testing.T, m *tests.MemoryServer) {
+			began := time.Now()
+			_, err := m.Client(t, tests.OneAttempt).Account.Me(t.Context())
+			require.Equal(t, test.ok, err == nil, "%v", err)
+			require.Equal(t, test.took, time.Since(began))
+			if !test.ok {
+				require.ErrorContains(t, err, "no complete response within the time limit of one attempt, 30s")
+			}
 		})
 	}
 }
@@ -188,19 +186,17 @@ func TestAttempt_LongResponses(t *testing.T) {
 		"of another server":     {tests.OtherServer(200, padded(most+1)), prospectkit.OutcomeUnknown},
 		"a length that is huge": {tests.Raw("HTTP/1.1 200 OK\r\nRateLimit-Remaining: 9\r\nContent-Length: 9000000000000000000\r\n\r\n{"), prospectkit.OutcomeApplied},
 	} {
-		t.Run(name, func(t *testing.T) {
-			tests.InMemory(t, c.serve, func(t *testing.T, m *tests.MemoryServer) {
-				client := m.Client(t, prospectkit.WithMaxResponseBytes(most))
-				_, err := tests.Call(t.Context(), client, false)
-				require.EqualValues(t, 1, m.Requests.Load(), "as long the next time")
-				if c.want == "" {
-					require.NoError(t, err)
-					return
-				}
-				require.ErrorContains(t, err, "longer than 65536 bytes")
-				_, err = tests.Call(t.Context(), client, true)
-				require.Equal(t, c.want, prospectkit.OutcomeOf(err))
-			})
+		tests.Serving(t, name, c.serve, func(t *testing.T, m *tests.MemoryServer) {
+			client := m.Client(t, prospectkit.WithMaxResponseBytes(most))
+			_, err := tests.Call(t.Context(), client, false)
+			require.EqualValues(t, 1, m.Requests.Load(), "as long the next time")
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, "longer than 65536 bytes")
+			_, err = tests.Call(t.Context(), client, true)
+			require.Equal(t, c.want, prospectkit.OutcomeOf(err))
 		})
 	}
 }
@@ -226,15 +222,13 @@ func TestAttempt_LongErrorPages(t *testing.T) {
 		"longer than this client reads": tests.Serves(502, strings.Repeat("x", 5000), tests.ContentType, tests.HTMLType),
 		"cut":                           tests.Raw("HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 9999\r\n\r\n" + strings.Repeat("x", 4096)),
 	} {
-		t.Run(name, func(t *testing.T) {
-			tests.InMemory(t, serve, func(t *testing.T, m *tests.MemoryServer) {
-				_, err := m.Client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
-				e := tests.AsError(t, err)
-				require.Equal(t, 502, e.Status)
-				require.Equal(t, tests.HTMLType, e.ContentType)
-				require.Equal(t, strings.Repeat("x", 2<<10), e.Body)
-				require.EqualValues(t, 3, m.Requests.Load())
-			})
+		tests.Serving(t, name, serve, func(t *testing.T, m *tests.MemoryServer) {
+			_, err := m.Client(t, prospectkit.WithMaxResponseBytes(4096)).Account.Me(t.Context())
+			e := tests.AsError(t, err)
+			require.Equal(t, 502, e.Status)
+			require.Equal(t, tests.HTMLType, e.ContentType)
+			require.Equal(t, strings.Repeat("x", 2<<10), e.Body)
+			require.EqualValues(t, 3, m.Requests.Load())
 		})
 	}
 }

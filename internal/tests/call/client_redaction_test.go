@@ -52,8 +52,7 @@ func TestRedaction_ScanFindsTokens(t *testing.T) {
 func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 	var seen []prospectkit.Event
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser), tests.Events(&seen))
-	child, err := client.With(prospectkit.WithUserAgent("app/1"))
-	require.NoError(t, err)
+	child := tests.Derived(t, client, prospectkit.WithUserAgent("app/1"))
 	info := prospectkit.Info{MaxBody: 4 << 10}
 	require.NoError(t, tests.Discard(child.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
 	for name, v := range map[string]any{

@@ -220,10 +220,8 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 		agents = append(agents, r.UserAgent())
 		return tests.Respond(404, tests.Envelope("LIST_NOT_FOUND")), nil
 	}), count(&parentEvents))
-	child, err := parent.With(prospectkit.WithUserAgent("app/1"), count(&childEvents))
-	require.NoError(t, err)
-	sibling, err := parent.With(prospectkit.WithUserAgent("app/2"))
-	require.NoError(t, err)
+	child := tests.Derived(t, parent, prospectkit.WithUserAgent("app/1"), count(&childEvents))
+	sibling := tests.Derived(t, parent, prospectkit.WithUserAgent("app/2"))
 
 	for _, c := range []*prospectkit.Client{parent, child, sibling, parent} {
 		require.ErrorIs(t, tests.Discard(c.Lists.Get(t.Context(), tests.ListID)), prospectkit.CodeListNotFound)
@@ -237,8 +235,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 
 func TestClient_WithChangesTheTransportOfTheChildOnly(t *testing.T) {
 	parent := tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")))
-	child, err := parent.With(prospectkit.WithTransport(tests.Always(200, tests.OneUser)))
-	require.NoError(t, err)
+	child := tests.Derived(t, parent, prospectkit.WithTransport(tests.Always(200, tests.OneUser)))
 	require.NoError(t, tests.Discard(child.Account.Me(t.Context())))
 	require.ErrorIs(t, tests.Discard(parent.Account.Me(t.Context())), prospectkit.ErrNotFound)
 }
@@ -246,8 +243,7 @@ func TestClient_WithChangesTheTransportOfTheChildOnly(t *testing.T) {
 func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 	parent, err := prospectkit.New("http://api.example.com/api/v1", tests.Token, prospectkit.AllowPlainHTTP())
 	require.NoError(t, err)
-	child, err := parent.With(prospectkit.WithUserAgent("app/1"))
-	require.NoError(t, err)
+	child := tests.Derived(t, parent, prospectkit.WithUserAgent("app/1"))
 	require.Equal(t, parent.BaseURL(), child.BaseURL())
 }
 
@@ -293,8 +289,7 @@ func TestClient_MistakesAreRefused(t *testing.T) {
 func TestClient_DerivedClientsShareTheSource(t *testing.T) {
 	l, s := &lock{valid: "key-1"}, &tests.Source{Tokens: []string{"key-2"}}
 	client := l.client(t, "key-1", s)
-	derived, err := client.With(prospectkit.WithUserAgent("derived"))
-	require.NoError(t, err)
+	derived := tests.Derived(t, client, prospectkit.WithUserAgent("derived"))
 	l.valid = "key-2"
 	require.NoError(t, tests.Move(t.Context(), derived))
 	require.NoError(t, tests.Move(t.Context(), client))
@@ -313,11 +308,9 @@ type uncomparable struct {
 func TestClient_WithNoOtherJournal(t *testing.T) {
 	bare := tests.NewClient(t, tests.Untouched(t))
 	for name, j := range map[string]journal.Journal{"in memory": new(journal.MemoryJournal), "uncomparable": uncomparable{Journal: new(journal.MemoryJournal)}} {
-		client, err := bare.With(prospectkit.WithJournal(j))
-		require.NoError(t, err, name)
-		derived, err := client.With(prospectkit.WithMaxWait(0))
-		require.NoError(t, err, name)
-		_, err = derived.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
+		client := tests.Derived(t, bare, prospectkit.WithJournal(j))
+		derived := tests.Derived(t, client, prospectkit.WithMaxWait(0))
+		_, err := derived.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 		require.ErrorContains(t, err, "WithJournal must not replace another journal", name)
 	}
@@ -327,8 +320,7 @@ func TestClient_WithNoOtherJournal(t *testing.T) {
 	require.ErrorContains(t, err, "WithJournal must not replace another journal")
 	same := prospectkit.WithJournal(new(journal.MemoryJournal))
 	require.NoError(t, tests.Discard(prospectkit.New("https://service.test/api/v1", "key", same, same)))
-	client, err := bare.With(same)
-	require.NoError(t, err)
+	client := tests.Derived(t, bare, same)
 	require.NoError(t, tests.Discard(client.With(same)))
 }
 

@@ -116,8 +116,7 @@ func TestClient_DerivedClientsShareConnections(t *testing.T) {
 	server, connections := tests.Counted(t, lists)
 	parent := tests.ClientAt(t, server.URL)
 	for range 3 {
-		child, err := parent.With(prospectkit.WithUserAgent("app/1"))
-		require.NoError(t, err)
+		child := tests.Derived(t, parent, prospectkit.WithUserAgent("app/1"))
 		for _, c := range []*prospectkit.Client{parent, child} {
 			require.NoError(t, tests.Discard(c.Account.Me(t.Context())))
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -126,18 +128,16 @@ func TestContext_EndsDuringAnAttempt(t *testing.T) {
 		{"write in the body", true, tests.Drips, prospectkit.OutcomeApplied},
 	}
 	for _, test := range cases {
-		t.Run(test.name, func(t *testing.T) {
-			tests.InMemory(t, tests.Drained(test.serve), func(t *testing.T, m *tests.MemoryServer) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				time.AfterFunc(time.Second, func() { cancel(errApplication) })
-				began := time.Now()
-				info, err := tests.Call(ctx, m.Client(t), test.isWrite)
-				require.Equal(t, time.Second, time.Since(began))
-				require.ErrorIs(t, err, context.Canceled)
-				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
-				require.EqualValues(t, 1, m.Requests.Load())
-				require.Equal(t, "unknown", info.Attempts[0].Delivery)
-			})
+		tests.Serving(t, test.name, tests.Drained(test.serve), func(t *testing.T, m *tests.MemoryServer) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Second, func() { cancel(errApplication) })
+			began := time.Now()
+			info, err := tests.Call(ctx, m.Client(t), test.isWrite)
+			require.Equal(t, time.Second, time.Since(began))
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
+			require.EqualValues(t, 1, m.Requests.Load())
+			require.Equal(t, "unknown", info.Attempts[0].Delivery)
 		})
 	}
 }
@@ -173,18 +173,16 @@ func TestContext_AttemptTimeoutWhileDialling(t *testing.T) {
 
 // A time limit of the caller's HTTP client counts for one attempt. Time spent waiting for the surface does not use it up.
 func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
-	t.Run("without a response", func(t *testing.T) {
-		tests.InMemory(t, tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
-			h := &http.Client{Transport: m.Transport, Timeout: time.Second}
-			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
-				m.Requests.Store(0)
-				info, err := tests.Call(t.Context(), tests.Through(t, h), isWrite)
-				require.Error(t, err)
-				require.Equal(t, time.Second, info.Attempts[0].Duration)
-				require.Equal(t, want, m.Requests.Load())
-				require.Equal(t, isWrite, errors.Is(err, prospectkit.ErrOutcomeUnknown))
-			}
-		})
+	tests.Serving(t, "without a response", tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
+		h := &http.Client{Transport: m.Transport, Timeout: time.Second}
+		for isWrite, want := range map[bool]int32{false: 3, true: 1} {
+			m.Requests.Store(0)
+			info, err := tests.Call(t.Context(), tests.Through(t, h), isWrite)
+			require.Error(t, err)
+			require.Equal(t, time.Second, info.Attempts[0].Duration)
+			require.Equal(t, want, m.Requests.Load())
+			require.Equal(t, isWrite, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+		}
 	})
 	tests.InTime(t, "while the surface is paused", func(t *testing.T) {
 		requests := 0
@@ -214,39 +212,32 @@ func hanging() (d *tests.Dialer, release func()) {
 
 // A missing context is a clear local error everywhere, never a panic.
 func TestContext_Missing(t *testing.T) {
-	var none context.Context
-	client := tests.NewClient(t, tests.Always(http.StatusOK, `{}`))
 	const id = "a00000000000000000000001"
-	calls := map[string]func() error{
-		"read":   func() error { _, err := client.Account.Me(none); return err },
-		"write":  func() error { _, err := client.Lists.Create(none, tests.Q1); return err },
-		"ensure": func() error { _, err := client.Lists.Ensure(none, tests.Q1); return err },
-		"call": func() error {
-			return client.Call(none, prospectkit.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: "lists", Reads: true, Free: true,
-			}, nil, nil)
+	pages := prospectkit.MaxPaidPages(1)
+	type client = prospectkit.Client
+	calls := map[string]tests.AnyCall{
+		"ensure": tests.With((*prospectkit.ListsService).Ensure, tests.Q1),
+		"wait":   tests.With((*prospectkit.AgentsService).WaitSettled, id),
+		"start":  tests.With((*prospectkit.AgentsService).CreateAndStart, prospectkit.AgentSpec(tests.Capped())),
+		"await":  tests.WithTwo((*prospectkit.ListsService).WaitFor, id, func(*prospectkit.List) bool { return true }),
+		"call": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			return nil, c.Call(ctx, tests.Described(http.MethodGet, op.Read), nil, nil)
 		},
-		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },
-		"wait":   func() error { _, err := client.Agents.WaitSettled(none, id); return err },
-		"await": func() error {
-			return tests.Discard(client.Lists.WaitFor(none, id, func(*prospectkit.List) bool { return true }))
+		"iterate": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			return prospectkit.Collect(c.Lists.All(ctx, prospectkit.ListsParams{}), 1)
 		},
-		"start": func() error {
-			return tests.Discard(client.Agents.CreateAndStart(none, prospectkit.WebMonitor{ListName: "x", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000}))
+		"wait for each": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			return prospectkit.Collect(c.Agents.WaitEach(ctx, id), 1)
 		},
-		"iterate": func() error {
-			return tests.Discard(prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1))
-		},
-		"wait for each": func() error {
-			return tests.Discard(prospectkit.Collect(client.Agents.WaitEach(none, id), 1))
-		},
-		"search": func() error {
-			return tests.Discard(prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1))
+		"search": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			return prospectkit.Collect(c.Search.Prospects(ctx, prospectkit.SearchParams{}, pages), 1)
 		},
 	}
+	maps.Copy(calls, tests.EveryCall)
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
-			err := call()
+			var none context.Context
+			_, err := call(none, tests.NewClient(t, tests.Untouched(t)))
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorContains(t, err, "context must not be nil")
 		})

@@ -93,24 +93,21 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 	panics := func(context.Context, prospectkit.Intent) error { panic("oh") }
 	var seen []prospectkit.Event
 	plain := tests.NewClient(t, tests.Always(200, tests.OneUser), tests.Events(&seen), prospectkit.WithGate(yes))
-	strict, err := plain.With(prospectkit.WithGate(no))
-	require.NoError(t, err)
-	derived, err := strict.With(prospectkit.WithGate(yes), prospectkit.WithGate(panics))
-	require.NoError(t, err)
-	broken, err := plain.With(prospectkit.WithGate(panics), prospectkit.WithGate(no))
-	require.NoError(t, err)
+	strict := tests.Derived(t, plain, prospectkit.WithGate(no))
+	derived := tests.Derived(t, strict, prospectkit.WithGate(yes), prospectkit.WithGate(panics))
+	broken := tests.Derived(t, plain, prospectkit.WithGate(panics), prospectkit.WithGate(no))
 	require.NoError(t, tests.Discard(plain.Account.Me(t.Context())))
 	for client, want := range map[*prospectkit.Client]string{strict: "not today", derived: "not today", broken: "the gate panicked"} {
 		seen = nil
 		var info prospectkit.Info
-		_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorContains(t, err, want)
 		require.Empty(t, info.Attempts)
 		require.Len(t, seen, 1)
 		require.Equal(t, prospectkit.EventEnd, seen[0].Kind)
 	}
-	_, err = prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithGate(nil))
+	_, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithGate(nil))
 	require.Equal(t, []string{"WithGate got nil"}, tests.Refusals(t, err))
 }
 

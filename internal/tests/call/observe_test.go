@@ -107,8 +107,7 @@ func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 		var got []prospectkit.Event
 		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "20")
 		client := tests.NewClient(t, tests.InTurn(limited, tests.Always(200, tests.OneUser)), tests.Events(&got))
-		_, err := client.Account.Me(t.Context(), tests.OneAttempt)
-		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.ErrorIs(t, tests.Discard(client.Account.Me(t.Context(), tests.OneAttempt)), prospectkit.ErrRateLimited)
 		got = nil
 		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
 		require.Equal(t, []prospectkit.EventKind{prospectkit.EventWait, prospectkit.EventAttempt, prospectkit.EventEnd}, eventKinds(got))

@@ -239,8 +239,7 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 		return client.Call(t.Context(), o, body, nil)
 	}
 	paused := func(route string) error {
-		rerouted, err := client.With(prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
-		require.NoError(t, err)
+		rerouted := tests.Derived(t, client, prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
 		return tests.Discard(rerouted.Agents.Pause(t.Context(), tests.CampaignID))
 	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
@@ -384,14 +383,12 @@ func TestRoutes_OfAClient(t *testing.T) {
 		sb := tests.EverySandbox(t, time.Now(), same...)
 		client := tests.SandboxClient(t, sb, prospectkit.WithRoutes(routes))
 		delete(routes, "agents.pause") // the client has a copy
-		client, err := client.With(prospectkit.WithRoutes(routes))
-		require.NoError(t, err)
+		client = tests.Derived(t, client, prospectkit.WithRoutes(routes))
 		require.NoError(t, tests.Discard(client.Agents.Pause(t.Context(), tests.RunsID)))
 		require.NoError(t, tests.Discard(client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)))
 		require.NoError(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)))
-		elsewhere, err := client.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/elsewhere/{hubId}"}))
-		require.NoError(t, err)
-		_, err = elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
+		elsewhere := tests.Derived(t, client, prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/elsewhere/{hubId}"}))
+		_, err := elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 		_, err = client.Agents.Pause(t.Context(), tests.RunsID, prospectkit.NoSend(), prospectkit.ReadOnly())
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError), "a route lifts no rule")

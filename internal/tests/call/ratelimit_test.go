@@ -35,8 +35,7 @@ func TestRateLimit_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			sb := sandbox.New(t, opts...)
 			one := tests.SandboxClient(t, sb)
-			other, err := one.With()
-			require.NoError(t, err)
+			other := tests.Derived(t, one)
 			ctx := tests.Within(t, 10*time.Minute)
 			var group sync.WaitGroup
 			for i := range 200 {

@@ -1,8 +1,6 @@
 package call_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -140,15 +138,9 @@ var hugeCases = map[string]struct {
 	"lists": {manyOf(`{"data":[`, `{"id":"a"}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Exhaust(c.Lists.All(ctx, prospectkit.ListsParams{}))
 	}},
-	"columns of a list": {manyOf(`{"list":{"id":"a","columns":[`, `{}`, `]}}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Discard(c.Lists.Get(ctx, tests.ListID))
-	}},
-	"folders": {manyOf(`{"folders":[`, `{"id":"a"}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Discard(c.Lists.Folders(ctx, prospectkit.AgentFolder))
-	}},
-	"lists of a push": {manyOf(`{"crm":"x","listIds":[`, `0`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: "x", All: true}))
-	}},
+	"columns of a list": {manyOf(`{"list":{"id":"a","columns":[`, `{}`, `]}}`), called("lists.get")},
+	"folders":           {manyOf(`{"folders":[`, `{"id":"a"}`, `]}`), called("folders.list")},
+	"lists of a push":   {manyOf(`{"crm":"crm-1","listIds":[`, `0`, `]}`), called("lists.crm-push")},
 	"rows": {manyOf(`{"data":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Exhaust(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}))
 	}},
@@ -183,13 +175,9 @@ var hugeCases = map[string]struct {
 	"agents": {manyOf(`{"agents":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Exhaust(c.Agents.All(ctx))
 	}},
-	"agents in an array": {manyOf(`[`, `{}`, `]`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Discard(c.Agents.Page(ctx))
-	}},
+	"agents in an array": {manyOf(`[`, `{}`, `]`), called("agents.list")},
 	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, prospectkit.Operation{
-			Name: "x", Method: http.MethodGet, Path: "/x", Surface: "lists", Reads: true, Free: true,
-		}, nil, new(wideRow))
+		return c.Call(ctx, tests.Described(http.MethodGet, op.Read), nil, new(wideRow))
 	}},
 }
 
@@ -203,7 +191,7 @@ func TestDecode_MemoryIsBounded(t *testing.T) {
 					sent++
 					resp := tests.Respond(http.StatusOK, tc.body)
 					if packed {
-						resp = tests.Respond(http.StatusOK, zippedText(t, tc.body))
+						resp = tests.Respond(http.StatusOK, tests.Zip(tc.body))
 						resp.Header.Set("Content-Encoding", "gzip")
 					}
 					return resp, nil
@@ -221,13 +209,4 @@ func TestDecode_MemoryIsBounded(t *testing.T) {
 			})
 		}
 	}
-}
-
-func zippedText(t *testing.T, text string) string {
-	t.Helper()
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	require.NoError(t, tests.Discard(z.Write([]byte(text))))
-	require.NoError(t, z.Close())
-	return out.String()
 }

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"context"
 	"net/http"
 	"os"
 	"regexp"
@@ -92,8 +91,7 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 		client, _ = throughStripping(t)
 		_, err = client.Account.Me(t.Context()) // which proves itself
 		require.NoError(t, err)
-		derived, err := client.With(prospectkit.Batch())
-		require.NoError(t, err)
+		derived := tests.Derived(t, client, prospectkit.Batch())
 		_, err = call(t.Context(), derived)
 		require.NoError(t, err, "the client has learnt that the headers are dropped")
 	})
@@ -103,12 +101,11 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 func TestDecode_RecoverLearnsThatHeadersAreDropped(t *testing.T) {
 	for _, recovers := range []bool{false, true} {
 		client, proxy := throughStripping(t)
-		client, err := client.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
-		require.NoError(t, err)
+		client = tests.Derived(t, client, prospectkit.WithJournal(new(journal.MemoryJournal)))
 		if recovers {
 			require.NoError(t, tests.Discard(client.Recover(t.Context())))
 		}
-		_, err = tests.EveryCall["lists.add-contacts"](t.Context(), client)
+		_, err := tests.EveryCall["lists.add-contacts"](t.Context(), client)
 		require.Equal(t, recovers, err == nil, err)
 		if recovers {
 			continue
@@ -297,9 +294,8 @@ func TestDecode_OtherServersTeachNothing(t *testing.T) {
 func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, tests.Bare...))
 	require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-	other, err := client.With(prospectkit.WithTransport(tests.Always(200, `{"ok":true}`, tests.Bare...)))
-	require.NoError(t, err)
-	_, err = other.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+	other := tests.Derived(t, client, prospectkit.WithTransport(tests.Always(200, `{"ok":true}`, tests.Bare...)))
+	_, err := other.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
 	tests.RequireUnknown(t, err)
 }
 
@@ -358,18 +354,8 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 			require.False(t, p.Report().Finished)
 		})
 	}
-	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
-		"first page": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
-		},
-		"companies": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Search.Companies(ctx, prospectkit.CompanySearch{Extra: prospectkit.Fields{"query": "engines"}}))
-		},
-		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}))
-		},
-	} {
-		require.ErrorIs(t, call(t.Context(), tests.NewClient(t, tests.Always(200, " "))), prospectkit.ErrResponseLost, name)
+	for _, name := range []string{"search.prospects", "search.companies", "contacts.resolve"} {
+		require.ErrorIs(t, called(name)(t.Context(), tests.NewClient(t, tests.Always(200, " "))), prospectkit.ErrResponseLost, name)
 	}
 }
 

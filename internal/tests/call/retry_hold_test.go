@@ -49,8 +49,7 @@ func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{opens: time.Now().Add(30 * time.Second)}
 		client := tests.NewClient(t, d)
-		other, err := client.With()
-		require.NoError(t, err)
+		other := tests.Derived(t, client)
 		var group sync.WaitGroup
 		group.Go(func() { require.NoError(t, page(t, client)) })
 		synctest.Wait()

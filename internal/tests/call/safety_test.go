@@ -32,10 +32,8 @@ func TestSafety_Modes(t *testing.T) {
 				sent++
 				return tests.Respond(http.StatusOK, `{}`), nil
 			}))
-			safe, err := plain.With(mode.option())
-			require.NoError(t, err)
-			derived, err := safe.With(prospectkit.WithUserAgent("derived"))
-			require.NoError(t, err)
+			safe := tests.Derived(t, plain, mode.option())
+			derived := tests.Derived(t, safe, prospectkit.WithUserAgent("derived"))
 			refused := 0
 			for _, row := range op.All() {
 				o := tests.OfClass(row.Class, prospectkit.Operation{
@@ -112,11 +110,10 @@ func TestSafety_ClosedClient(t *testing.T) {
 		sent++
 		return tests.Respond(http.StatusOK, tests.OneUser), nil
 	}))
-	derived, err := client.With(prospectkit.ReadOnly())
-	require.NoError(t, err)
+	derived := tests.Derived(t, client, prospectkit.ReadOnly())
 	require.NoError(t, client.Close())
 	require.NoError(t, client.Close(), "twice is fine")
-	_, err = client.Account.Me(t.Context())
+	_, err := client.Account.Me(t.Context())
 	refusal := tests.AsRefused(t, err)
 	require.Equal(t, []prospectkit.Violation{{Param: "client", Problem: "is closed: use another one"}}, refusal.Violations)
 	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {

@@ -59,8 +59,7 @@ func TestToken_Changes(t *testing.T) {
 		require.Zero(t, time.Since(began), "there is nothing to wait for")
 		require.Equal(t, []string{"key-1", "key-2"}, l.got)
 		require.NoError(t, tests.Move(t.Context(), client))
-		derived, err := client.With(prospectkit.WithUserAgent("derived"))
-		require.NoError(t, err)
+		derived := tests.Derived(t, client, prospectkit.WithUserAgent("derived"))
 		require.NoError(t, tests.Move(t.Context(), derived))
 		require.Equal(t, []string{"key-1", "key-2", "key-2", "key-2"}, l.got)
 		require.Equal(t, 1, s.Asked)
@@ -227,8 +226,7 @@ func TestToken_SourceOfADerivedClient(t *testing.T) {
 	client := l.client(t, "", s)
 	require.NoError(t, tests.Move(t.Context(), client))
 	other := &tests.Source{Tokens: []string{"key-2-secret"}}
-	derived, err := client.With(prospectkit.WithTokenSource(other.Token))
-	require.NoError(t, err)
+	derived := tests.Derived(t, client, prospectkit.WithTokenSource(other.Token))
 	require.NoError(t, tests.Move(t.Context(), derived))
 	l.valid = "key-2-secret"
 	require.NoError(t, tests.Move(t.Context(), derived))
@@ -240,33 +238,24 @@ func TestToken_SourceOfADerivedClient(t *testing.T) {
 // What follows a failure is told, whatever the kind of call: after a rejected key another one, and after a response that is not the
 // service's, a retry of reads with the key that there is.
 func TestToken_DecisionsAreTold(t *testing.T) {
-	calls := map[string]func(ctx context.Context, c *prospectkit.Client) error{
-		"read": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Lists.Get(ctx, tests.ListID))
-		},
-		"paid": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))
-		},
-		"write": func(ctx context.Context, c *prospectkit.Client) error { return tests.Move(ctx, c) },
-	}
-	decisions := func(t *testing.T, l *lock, call func(ctx context.Context, c *prospectkit.Client) error) (next []string, took time.Duration) {
+	decisions := func(t *testing.T, l *lock, call string) (next []string, took time.Duration) {
 		t.Helper()
 		var seen []prospectkit.Event
 		client := l.client(t, "key-1", &tests.Source{Tokens: []string{"key-2"}}, tests.Events(&seen))
 		began := time.Now()
-		_ = call(t.Context(), client)
+		_ = called(call)(t.Context(), client)
 		return tests.NextSteps(seen), time.Since(began)
 	}
-	for kind, call := range calls {
+	for _, call := range []string{"lists.get", "search.prospects", "lists.move"} {
 		synctest.Test(t, func(t *testing.T) {
 			next, took := decisions(t, &lock{valid: "key-2"}, call)
-			require.NotEmpty(t, next, kind)
-			require.Equal(t, "ask for another key and resend", next[0], kind)
-			require.Zero(t, took, kind)
+			require.NotEmpty(t, next, call)
+			require.Equal(t, "ask for another key and resend", next[0], call)
+			require.Zero(t, took, call)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		next, took := decisions(t, &lock{valid: "key-1", page: "<html>welcome</html>"}, calls["read"])
+		next, took := decisions(t, &lock{valid: "key-1", page: "<html>welcome</html>"}, "lists.get")
 		require.Equal(t, []string{"retry", "retry", "return the error"}, next)
 		require.Positive(t, took, "with a backoff")
 	})

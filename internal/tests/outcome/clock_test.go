@@ -201,21 +201,13 @@ func TestResolve_WithAnInstantAhead(t *testing.T) {
 		r := resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 
-		unknown = outcomeUnknownAgain(t, sb, client)
+		unknown = lost(t, sb, sandbox.DropBefore(), client, "Q2")
 		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
 		began := time.Now()
 		r = resolved(t, unknown.Resolve)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "nobody knows how long ago it was")
 		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
 	})
-}
-
-func outcomeUnknownAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) *prospectkit.OutcomeUnknownError {
-	t.Helper()
-	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
-	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
-	unknown := tests.AsUnknown(t, err)
-	return unknown
 }
 
 // slowJournal takes its time to store a ticket.

@@ -1,7 +1,6 @@
 package outcome_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,9 +124,9 @@ func TestErrors_CodesMatchTheirClass(t *testing.T) {
 // A fake can state the outcome of a call.
 func TestErrors_ResolutionOfAFake(t *testing.T) {
 	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Outcome: prospectkit.OutcomeApplied, Object: new(prospectkit.List)}}
-	unknown := tests.AsUnknown(t, fake)
-	r, err := unknown.Resolve(context.Background())
-	require.NoError(t, err)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)
+	require.True(t, ok)
+	r := resolved(t, unknown.Resolve)
 	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	require.IsType(t, new(prospectkit.List), r.Object)
 	require.ErrorIs(t, fake, prospectkit.ErrOutcomeUnknown)

@@ -211,8 +211,7 @@ func TestRefusedError_LogsItsParameters(t *testing.T) {
 func TestLogs_WhatIsHandledIsNoWarning(t *testing.T) {
 	tests.Ensuring(t, tests.SeededList("Q1", sandbox.ContactList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
 		lines, _ := tests.LogLines(t, slog.LevelWarn, func(logger prospectkit.ClientOption) {
-			logging, err := client.With(logger)
-			require.NoError(t, err)
+			logging := tests.Derived(t, client, logger)
 			ensured, err := logging.Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.False(t, ensured.Created)

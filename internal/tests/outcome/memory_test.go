@@ -72,8 +72,7 @@ func TestResolve_WhoRemembers(t *testing.T) {
 		status := "stopped"
 		client, ticket, reads := doubtful(t, &status)
 		time.Sleep(time.Hour)
-		derived, err := client.With(prospectkit.NoSend())
-		require.NoError(t, err)
+		derived := tests.Derived(t, client, prospectkit.NoSend())
 		for _, c := range []*prospectkit.Client{client, derived, client} {
 			require.NoError(t, tests.Discard(c.Resolve(t.Context(), ticket)))
 			require.Equal(t, 1, reads())
