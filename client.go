@@ -235,13 +235,14 @@ func (c *Client) asked(t journal.Ticket) (q *resolver, known *Resolution, err er
 	case t.Workspace == "" && len(t.IDs) == 0 && o.Resolves:
 		return nil, &Resolution{Outcome: OutcomeUnknown, Note: "the call had no journal, which names the workspace: this key may be of another one, so a person has to look"}, nil
 	}
-	if r, read, left := c.conf.resting.Recall(restingKey(t)); left > 0 {
+	r, read, began, left := c.conf.resting.Recall(restingKey(t))
+	if left > 0 {
 		r.Note += "; read at " + read.UTC().Format(time.RFC3339)
 		return nil, &r, nil
 	}
 	q = newResolver(c.conf, o, t, c.lookOf(o), false)
 	if t.ID != "" && q.look != nil {
-		q.began = c.conf.resting.Began(restingKey(t))
+		q.began = began
 	}
 	return q, nil, nil
 }

@@ -51,7 +51,6 @@ type Walk struct {
 	next    int             // all pages before this one were read
 	fallen  int             // by how much the total has fallen since
 	backs   int             // how often the walk went back without getting further
-	limited bool            // the number of records on a page is known
 	report  Report
 	at      Checkpoint
 
@@ -90,8 +89,7 @@ func (w *Walk) each(ctx context.Context, yield func(*Page, error) bool) {
 	if w.Resume != nil && w.Resume.Ended {
 		w.Resume = nil
 	}
-	w.limited = w.Limit > 0
-	w.Progress, w.Limit, w.First = cmp.Or(w.Progress, new(Progress)), max(1, w.Limit), cmp.Or(w.First, 1)
+	w.Progress, w.First = cmp.Or(w.Progress, new(Progress)), cmp.Or(w.First, 1)
 	w.ctx, w.number, w.total, w.report, w.at = ctx, w.First, unknown, w.Progress.report, w.Progress.place
 	defer func() {
 		w.dropEarly()
@@ -147,7 +145,7 @@ func (w *Walk) handOut(p *Page, yield func(*Page, error) bool) bool {
 	return len(p.Records) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
-// read reads a page. Past the end, some serve the last one again: its records came before.
+// read reads a page. Past the end, some serve another one again: its records came before.
 func (w *Walk) read(number int) (*Page, error) {
 	page, err := w.Read(w.ctx, number)
 	if err != nil {
@@ -156,7 +154,7 @@ func (w *Walk) read(number int) (*Page, error) {
 	if w.report.Requests++; number <= w.until {
 		w.report.Rereads++
 	}
-	if again := page.Number < number && page.Number == page.TotalPages; page.Number != 0 && page.Number != number && !again {
+	if past := page.TotalPages > 0 && page.TotalPages < number; page.Number > number || page.Number != 0 && page.Number < number && !past {
 		return nil, w.Fail(fmt.Sprintf("asked for page %d, got page %d", number, page.Number), false)
 	}
 	page.Number = number
@@ -254,7 +252,7 @@ func (w *Walk) pay(id string) bool {
 // never the last: the totals may be capped. The error is that of a walk that may never end.
 func (w *Walk) judge(p *Page, size, fresh int) (last bool, err error) {
 	first, repeats := !w.judged, size-len(p.Records)
-	full := size > 0 && (w.limited && size >= w.Limit || w.largest > 0 && size >= w.largest)
+	full := size > 0 && (w.Limit > 0 && size >= w.Limit || w.largest > 0 && size >= w.largest)
 	open := full && (len(p.Records) > 0 || first)
 	w.judged, w.largest, w.backs = true, max(w.largest, size), 0
 	if w.place == 0 {
@@ -313,12 +311,12 @@ func (w *Walk) across(records int) int {
 	return pages(records, min(w.Limit, cmp.Or(w.largest, w.Limit)))
 }
 
-// pages is how many pages of a size so many records fill or touch.
+// pages is how many pages of a size so many records fill or touch. If it is unknown, it is 1.
 func pages(records, size int) int {
 	if records <= 0 {
 		return 0
 	}
-	return (records-1)/size + 1
+	return (records-1)/max(1, size) + 1
 }
 
 // allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.

@@ -226,9 +226,9 @@ func TestOnce_UploadThatCannotBeRead(t *testing.T) {
 			rest func(context.CancelFunc) io.Reader
 			want string
 		}{
-			"an error": {func(context.CancelFunc) io.Reader { return readError{gone} }, "file cannot be opened: reading it to its end: the disk is gone"},
-			"shorter":  {func(context.CancelFunc) io.Reader { return strings.NewReader("") }, "file cannot be opened: it does not have the size that was given"},
-			"longer":   {func(context.CancelFunc) io.Reader { return strings.NewReader("0123456789") }, "file cannot be opened: it does not have the size that was given"},
+			"an error": {func(context.CancelFunc) io.Reader { return readError{gone} }, "file cannot be read: the disk is gone"},
+			"shorter":  {func(context.CancelFunc) io.Reader { return strings.NewReader("") }, "file does not have the size that was given"},
+			"longer":   {func(context.CancelFunc) io.Reader { return strings.NewReader("0123456789") }, "file does not have the size that was given"},
 			"it hangs": {func(context.CancelFunc) io.Reader { return readWaits{t.Context().Done()} }, "nothing was read within the time limit"},
 			"stopped":  {func(cancel context.CancelFunc) io.Reader { return readStops{cancel} }, "context canceled"},
 		} {

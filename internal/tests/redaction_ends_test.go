@@ -343,7 +343,7 @@ func TestRedaction_ProblemsQuoteTexts(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"%v", // of ResumeFrom, and a file that cannot be opened or read: why
-		"has a character that nobody sees, %U, at byte %d", "must end in %s", "has the method %s, must have %s",
+		"has the control character %U at byte %d", "has a character that nobody sees, %U, at byte %d", "must end in %s", "has the method %s, must have %s",
 		"is a key of a %s, the filter is for a %s", "is %s, must be in the future", "is %s, must not be negative", "is %s, must be positive",
 		"is %q, must be one of %s; the service would ignore it", // documented keys
 	}, slices.Collect(maps.Keys(found)), "quote what a caller or the service wrote by %q, or put it after a colon")

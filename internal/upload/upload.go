@@ -154,9 +154,9 @@ func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) error 
 		n, err := io.Copy(content, io.LimitReader(file, b.file.Size+1))
 		switch {
 		case err != nil:
-			return fmt.Errorf("cannot be read: %w", err)
+			return fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
 		case n != b.file.Size:
-			return redact.OwnError("it does not have the size that was given")
+			return redact.OwnError("does not have the size that was given")
 		}
 		return nil
 	})

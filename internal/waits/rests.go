@@ -25,40 +25,29 @@ type resting[T any] struct {
 	rest          time.Duration
 }
 
-// Recall returns what the last look found, when it was, and how long it still rests: nothing if it is time for another look.
-func (r *Rests[T]) Recall(key string) (found T, looked time.Time, left time.Duration) {
+// Recall returns what the last look found, when it was, and how long it still rests: not above zero if it is time for another look. Looks
+// began when it was asked for first.
+func (r *Rests[T]) Recall(key string) (found T, looked, began time.Time, left time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.all[key]
-	if left = known.rest - time.Since(known.looked); left <= 0 {
-		return found, looked, 0
+	known, ok := r.all[key]
+	if !ok {
+		known.began = time.Now()
+		r.set(key, known)
 	}
-	return known.found, known.looked, left
-}
-
-// Began returns when the first look at something began: now, unless one is remembered.
-func (r *Rests[T]) Began(key string) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.all[key]; ok {
-		return known.began
-	}
-	now := time.Now()
-	r.set(key, resting[T]{began: now})
-	return now
+	return known.found, known.looked, known.began, known.rest - time.Since(known.looked)
 }
 
 // Note lets something rest after a look in vain: until an instant, or if it is zero, longer after each look.
 func (r *Rests[T]) Note(key string, found T, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, ok := r.all[key]
-	now := time.Now()
-	if !ok {
+	known, now := r.all[key], time.Now()
+	if known.began.IsZero() {
 		known.began = now
 	}
-	known.found, known.looked = found, now
-	if known.rest = min(max(firstRest, 2*known.rest), longestRest); !until.IsZero() {
+	known.found, known.looked, known.rest = found, now, min(max(firstRest, 2*known.rest), longestRest)
+	if !until.IsZero() {
 		known.rest = until.Sub(now)
 	}
 	r.set(key, known)
