@@ -122,12 +122,13 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Repeats: 2, Joined: 2}},
 		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3, 4}, Report{Total: 6}},
 	} {
+		edit := func(s *shelf, request int) {
+			if items, changed := tc.edits[request]; changed {
+				s.items = items
+			}
+		}
 		for _, limit := range []int{2, 100} {
-			s := &shelf{items: tc.items, limit: 2, edit: func(s *shelf, request int) {
-				if items, changed := tc.edits[request]; changed {
-					s.items = items
-				}
-			}}
+			s := &shelf{items: tc.items, limit: 2, edit: edit}
 			var p Progress
 			p.Start("q", true)
 			got, err := collect(t.Context(), over(s, Walk{Limit: limit, Progress: &p}), 100)
@@ -138,23 +139,12 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 			want.Requests, want.TotalKnown, want.Finished, want.OrderKnown = len(s.asked), true, true, true
 			require.Equal(t, want, p.Report(), name)
 		}
-	}
-}
-
-// A caller that does not know the size of a page says so, and may meet a collection that shrinks.
-func TestWalkOfAnUnknownSize(t *testing.T) {
-	s := &shelf{items: "abcdef", limit: 2, edit: func(s *shelf, request int) {
-		if request == 2 {
-			s.items = "bcdef"
+		if len(tc.edits) == 1 { // of an unknown size
+			got, err := collect(t.Context(), over(&shelf{items: tc.items, limit: 2, edit: edit}, Walk{}), 100)
+			require.NoError(t, err, name)
+			require.Subset(t, strings.Split(got, ""), strings.Split(tc.want, ""), name)
 		}
-	}}
-	got := ""
-	Each(t.Context(), over(s, Walk{}), func(p *Page, err error) bool {
-		require.NoError(t, err)
-		got += strings.Join(lettersOn(p), "")
-		return true
-	})
-	require.Equal(t, "abcdef", got)
+	}
 }
 
 // counted is a shelf whose pages say less about the whole.

@@ -51,7 +51,9 @@ func (s Secrets) Plain(texts ...string) Secrets {
 			quotes.Replace(text), inside, strings.ReplaceAll(inside, "/", `\/`),
 		} {
 			for _, digits := range []func(string) string{strings.ToLower, strings.ToUpper} {
-				form = escape.ReplaceAllStringFunc(form, func(e string) string { return e[:len(e)-2] + digits(e[len(e)-2:]) })
+				if strings.ContainsAny(form, `%\`) {
+					form = escape.ReplaceAllStringFunc(form, func(e string) string { return e[:len(e)-2] + digits(e[len(e)-2:]) })
+				}
 				if len(text) >= leastSecret && !slices.Contains(s, form) {
 					s = append(s, form)
 				}
