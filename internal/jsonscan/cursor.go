@@ -100,12 +100,6 @@ func (c *Cursor) Array() bool { return c.open('[') }
 // Member moves to the next member of the object entered last. The value has to be read before the next call.
 // The key is valid until that is done.
 func (c *Cursor) Member() (key []byte, ok bool) {
-	if i := c.pos; i+1 < len(c.data) && c.data[i] == ',' && c.data[i+1] == '"' && !c.opened() {
-		if end := skipPlain(c.data, i+2); end+1 < len(c.data) && c.data[end] == '"' && c.data[end+1] == ':' { // as mostly
-			c.pos = end + 2
-			return c.data[i+2 : end : end], true
-		}
-	}
 	if !c.next('}') {
 		return nil, false
 	}

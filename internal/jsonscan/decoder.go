@@ -66,10 +66,11 @@ type decoder struct {
 	root   *node
 	learnt []learnt // by the slot of the node
 
-	most  int    // elements of the outermost array of a record
-	row   int    // depth within the object whose id is wanted
-	id    []byte // the text from the value of its "id" on, if it was met
-	index Index  // room for indexes
+	most    int    // elements of the outermost array of a record
+	guessed bool   // how many there are
+	row     int    // depth within the object whose id is wanted
+	id      []byte // the text from the value of its "id" on, if it was met
+	index   Index  // room for indexes
 }
 
 // learnt is what one node has learnt from earlier values, and memory for the next.

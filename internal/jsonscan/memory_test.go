@@ -268,6 +268,17 @@ func TestSlicesInSlicesAreBounded(t *testing.T) {
 	}
 }
 
+// How many rows a page has is guessed once: short arrays in an array have no room for many.
+func TestGuessesAreBounded(t *testing.T) {
+	text := []byte(repeated("[", "[],[1,1,1]", "]", 1<<20))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var got [][]int
+	require.NoError(t, DecodeRecord(text, 1<<20, &got))
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(allowance+2*perByte*len(text)), "what grows is copied")
+}
+
 // Rows are bounded as other values are, and what is in any for what it is.
 func TestRowsAreBounded(t *testing.T) {
 	type own struct {

@@ -177,14 +177,14 @@ func (b *builder) slice(n *node, key planKey) reader {
 		if !d.Is('[') {
 			return d.Null()
 		}
-		switch {
-		case key.lenient && d.depth > 1:
-			most = mostElements
-		case key.lenient:
-			most = d.most
-		}
 		l := &d.learnt[n.slot]
-		usual := l.usual
+		page := key.lenient && d.depth <= 1 && l.usual != within
+		if page {
+			most = d.most
+		} else if key.lenient {
+			most = mostElements
+		}
+		start, usual := d.pos, l.usual
 		*out, l.room, l.usual = l.room, slice{}, within // an element may hold such a slice, too
 		for d.open('['); d.next(']'); {
 			if out.len == most {
@@ -194,6 +194,10 @@ func (b *builder) slice(n *node, key planKey) reader {
 				return false
 			}
 			if out.len == out.cap {
+				if page && out.len > 0 && !d.guessed { // the rest is likely to be as what was read
+					d.guessed = true // once: more room than there is text for is bounded so
+					usual = out.len + (len(d.data)-d.pos)/((d.pos-start)/out.len)*9/8
+				}
 				d.grow(t, out, usual)
 			}
 			if out.len++; !elem.read(d, unsafe.Add(out.data, (out.len-1)*size)) {
