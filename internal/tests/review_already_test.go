@@ -61,8 +61,8 @@ func TestApprove_AlreadyApprovedSendsNothing(t *testing.T) {
 
 // The journal alone proves it: where the status cannot be read, it is empty, and still a success.
 func TestApprove_AlreadyApprovedWithoutAStatus(t *testing.T) {
-	for name, breaks := range map[string]func(*http.Request, *http.Response) (*http.Response, error){
-		"the read fails":       func(*http.Request, *http.Response) (*http.Response, error) { return nil, ErrBroken },
+	for name, breaks := range map[string]alteration{
+		"the read fails":       func(*http.Request, *http.Response) error { return ErrBroken },
 		"it came from a cache": aged(""),
 	} {
 		atDesk(t, name, func(t *testing.T, d *desk) {

@@ -146,13 +146,13 @@ func TestApprove_ResumesWithoutAStatus(t *testing.T) {
 	atDesk(t, "", func(t *testing.T, d *desk) {
 		d.teammate()
 		d.stop()
-		d.through(func(r *http.Request, resp *http.Response) (*http.Response, error) {
+		d.through(func(r *http.Request, resp *http.Response) error {
 			if strings.HasSuffix(r.URL.Path, "/campaigns") {
 				body, _ := io.ReadAll(resp.Body)
 				body = bytes.ReplaceAll(body, []byte(`"status":"stopped"`), []byte(`"status":null`))
 				resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			}
-			return resp, nil
+			return nil
 		})
 		seen := d.review()
 		require.True(t, seen.Resumes())

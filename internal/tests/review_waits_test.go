@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -191,7 +192,7 @@ func approveAfter(t *testing.T, d *desk, status int, stops bool) {
 // A campaign that is reviewed again after each response is approved with as many requests as any call has.
 func TestApprove_Attempts(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 5} {
-		atDesk(t, fmt.Sprint(most), func(t *testing.T, d *desk) {
+		atDesk(t, strconv.Itoa(most), func(t *testing.T, d *desk) {
 			d.sb.Fail("campaigns.approve", sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
 			d.client = d.process(prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: most}))
 			err := d.approve(d.review())

@@ -58,7 +58,7 @@ func Dir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "proof") //nolint:usetesting // not below a directory that is closed to others, see Chmod
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // other accounts write there
 	return dir
 }
 
@@ -77,7 +77,7 @@ func Start(t *testing.T, cmd *exec.Cmd, address string) {
 		ended.Stop()
 	})
 	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
 			return

@@ -101,7 +101,7 @@ func (s *Server) Run(program string, args ...string) error {
 
 // Command is a program under the account of the server, in its directory. No signal to the group of the test reaches it.
 func (s *Server) Command(path string, args ...string) *exec.Cmd {
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(path, args...) //nolint:gosec,noctx // a program of a test, which ends it
 	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: s.Account, Setpgid: true}, s.Dir
 	return cmd
 }

@@ -58,66 +58,66 @@ var starting = []struct {
 	took  time.Duration // at least
 }{
 	{
-		name: "all goes well", sends: "list create activate", agent: "processing",
+		name: "all goes well", sends: "list,create,activate", agent: "processing",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, activated},
 	},
 	{
-		name: "the activation's response tells nothing", sends: "list create activate get", agent: "active",
+		name: "the activation's response tells nothing", sends: "list,create,activate,get", agent: "active",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Sees("active")},
 	},
 	{
-		name: "the draft's response is lost", sends: "list create list activate", agent: "processing",
+		name: "the draft's response is lost", sends: "list,create,list,activate", agent: "processing",
 		steps: steps{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
 	},
 	{
-		name: "the draft shows late", sends: "list create list list list activate", agent: "processing", took: 3 * time.Second,
+		name: "the draft shows late", sends: "list,create,list,list,list,activate", agent: "processing", took: 3 * time.Second,
 		steps: steps{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
 	},
 	{
-		name: "the draft's response cannot be read", sends: "list create list activate", agent: "processing",
+		name: "the draft's response cannot be read", sends: "list,create,list,activate", agent: "processing",
 		steps: steps{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft, activated},
 	},
 	{
-		name: "the activation's response is lost", sends: "list create activate get", agent: "active",
+		name: "the activation's response is lost", sends: "list,create,activate,get", agent: "active",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("active")},
 	},
 	{
-		name: "the activation's response cannot be read", sends: "list create activate get", agent: "something new",
+		name: "the activation's response cannot be read", sends: "list,create,activate,get", agent: "something new",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "{"), tests.Sees("something new")},
 	},
 	{
-		name: "both responses are lost", sends: "list create list activate get get", agent: "processing",
+		name: "both responses are lost", sends: "list,create,list,activate,get,get", agent: "processing",
 		steps: steps{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
 	},
 	{
-		name: "the activation was lost before it arrived", sends: "list create activate get get get get get get get get activate get", agent: "active", took: 65 * time.Second,
+		name: "the activation was lost before it arrived", sends: "list,create,activate,get,get,get,get,get,get,get,get,activate,get", agent: "active", took: 65 * time.Second,
 		steps: append(append(steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff},
 			tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
 	},
 	{
-		name: "a gateway repeats that it has started", sends: "list create activate get", agent: "active",
+		name: "a gateway repeats that it has started", sends: "list,create,activate,get", agent: "active",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 	},
 	{
-		name: "the service starts a draft automatically", sends: "list create", agent: "active",
+		name: "the service starts a draft automatically", sends: "list,create", agent: "active",
 		steps: steps{tests.OtherAgents, tests.Always(201, tests.AgentJSON("active"))},
 	},
 	{
-		name: "a list has the name", sends: "list create list lists", fails: nameHeld,
+		name: "a list has the name", sends: "list,create,list,lists", fails: nameHeld,
 		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.HoldingList},
 	},
 	{
-		name: "the holder of the name does not show", sends: "list create" + strings.Repeat(" list lists", 8), took: 65 * time.Second,
+		name: "the holder of the name does not show", sends: "list,create" + strings.Repeat(",list,lists", 8), took: 65 * time.Second,
 		steps: append(steps{tests.OtherAgents, tests.NameTaken},
 			slices.Repeat(steps{tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN"))}, 8)...),
 		fails: nameHeld,
 	},
 	{
-		name: "an agent of another kind has the name", sends: "list create list", fails: nameHeld,
+		name: "an agent of another kind has the name", sends: "list,create,list", fails: nameHeld,
 		steps: steps{tests.Listed([3]string{"people-watcher", "Funding", "active"}), tests.NameTaken, tests.Listed([3]string{"people-watcher", "Funding", "active"})},
 	},
 	{
-		name: "an earlier run was killed before the activation", sends: "list adjust activate", agent: "processing",
+		name: "an earlier run was killed before the activation", sends: "list,adjust,activate", agent: "processing",
 		steps: steps{tests.OurDraft, adjusted, activated},
 	},
 	{
@@ -125,53 +125,53 @@ var starting = []struct {
 		steps: steps{tests.Listed([3]string{"web-monitor", "Funding", "active"})},
 	},
 	{
-		name: "an earlier run was killed, and its draft shows late", sends: "list create list lists list adjust activate", agent: "processing", took: time.Second,
+		name: "an earlier run was killed, and its draft shows late", sends: "list,create,list,lists,list,adjust,activate", agent: "processing", took: time.Second,
 		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, adjusted, activated},
 	},
 	{
-		name: "another process was faster to create it", sends: "list create list adjust activate get", agent: "active",
+		name: "another process was faster to create it", sends: "list,create,list,adjust,activate,get", agent: "active",
 		steps: steps{tests.OtherAgents, tests.NameTaken, tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 	},
 	{
-		name: "the draft never arrived", sends: "list create" + strings.Repeat(" list", 8) + " create activate", agent: "processing", took: 65 * time.Second,
+		name: "the draft never arrived", sends: "list,create" + strings.Repeat(",list", 8) + ",create,activate", agent: "processing", took: 65 * time.Second,
 		steps: append(append(steps{tests.OtherAgents, tests.CutOff}, tests.Times(8, tests.OtherAgents)...), tests.DraftSaved, activated),
 	},
 	{
-		name: "the draft's response is lost, and agents have no names", sends: "list create list", fails: draftUnseen,
+		name: "the draft's response is lost, and agents have no names", sends: "list,create,list", fails: draftUnseen,
 		steps: steps{tests.OtherAgents, tests.CutOff, nameless},
 	},
 	{
-		name: "the draft's response is lost, and another agent has no name", sends: "list create list activate", agent: "processing",
+		name: "the draft's response is lost, and another agent has no name", sends: "list,create,list,activate", agent: "processing",
 		steps: steps{tests.OtherAgents, tests.CutOff, besideNameless, activated},
 	},
 	{
-		name: "the name is taken, and agents have no names", sends: "list create list", fails: nameHeld,
+		name: "the name is taken, and agents have no names", sends: "list,create,list", fails: nameHeld,
 		steps: steps{tests.OtherAgents, tests.NameTaken, nameless},
 	},
 	{
-		name: "the name is taken, and the agents cannot be read", sends: "list create list",
+		name: "the name is taken, and the agents cannot be read", sends: "list,create,list",
 		steps: steps{tests.OtherAgents, tests.NameTaken, denied},
 		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.CodeListNameTaken, prospectkit.CodeInsufficientScope}, "could not be read"},
 	},
 	{
-		name: "the activation's response is lost, and the agent has no status", sends: "list create activate get",
+		name: "the activation's response is lost, and the agent has no status", sends: "list,create,activate,get",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("")},
 		fails: startFails{prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted}, seenNoStart},
 	},
 	{
-		name: "the first listing cannot be read", sends: "list create list adjust activate", agent: "processing",
+		name: "the first listing cannot be read", sends: "list,create,list,adjust,activate", agent: "processing",
 		steps: steps{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, adjusted, activated},
 	},
 	{
-		name: "the listing fails, all else goes well", sends: "list create activate", agent: "processing",
+		name: "the listing fails, all else goes well", sends: "list,create,activate", agent: "processing",
 		steps: steps{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.DraftSaved, activated},
 	},
 	{
-		name: "an agent of another kind turns up", sends: "list create list", fails: draftUnseen,
+		name: "an agent of another kind turns up", sends: "list,create,list", fails: draftUnseen,
 		steps: steps{tests.OtherAgents, tests.CutOff, tests.Listed([3]string{"people-watcher", "Funding", "initializing"})},
 	},
 	{
-		name: "credits are short", sends: "list create activate",
+		name: "credits are short", sends: "list,create,activate",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS"))},
 		fails: startFails{
 			prospectkit.OutcomeNotApplied,
@@ -180,7 +180,7 @@ var starting = []struct {
 		},
 	},
 	{
-		name: "the draft's response cannot be read, and the draft is not found", sends: "list create list",
+		name: "the draft's response cannot be read, and the draft is not found", sends: "list,create,list",
 		steps: steps{tests.OtherAgents, tests.Always(201, "{}"), denied},
 		fails: startFails{
 			prospectkit.OutcomeApplied, []error{prospectkit.ErrResponseLost}, "prospectkit: agents.create-and-start: a draft was saved, " +
@@ -188,30 +188,30 @@ var starting = []struct {
 		},
 	},
 	{
-		name: "another process was faster to start it", sends: "list create activate get", agent: "active",
+		name: "another process was faster to start it", sends: "list,create,activate,get", agent: "active",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 	},
 	{
-		name: "an earlier draft cannot be adjusted", sends: "list adjust",
+		name: "an earlier draft cannot be adjusted", sends: "list,adjust",
 		steps: steps{tests.OurDraft, tests.Always(422, tests.Envelope("VALIDATION_FAILED"))},
 		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.ErrNotStarted, prospectkit.CodeValidationFailed}, notAdjusted},
 	},
 	{
-		name: "an earlier draft cannot be adjusted on the assumed path", sends: "list adjust",
+		name: "an earlier draft cannot be adjusted on the assumed path", sends: "list,adjust",
 		steps: steps{tests.OurDraft, tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND"))},
 		fails: startFails{prospectkit.OutcomeNotApplied, []error{prospectkit.ErrNotStarted}, notAdjusted},
 	},
 	{
-		name: "the adjustment may have been lost", sends: "list adjust adjust adjust",
+		name: "the adjustment may have been lost", sends: "list,adjust,adjust,adjust",
 		steps: steps{tests.OurDraft, tests.CutOff, tests.CutOff, tests.CutOff},
 		fails: startFails{prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted}, notAdjusted},
 	},
 	{
-		name: "the adjustment's response is lost", sends: "list adjust adjust activate", agent: "processing",
+		name: "the adjustment's response is lost", sends: "list,adjust,adjust,activate", agent: "processing",
 		steps: steps{tests.OurDraft, tests.CutOff, adjusted, activated},
 	},
 	{
-		name: "the status cannot be read", sends: "list create activate get",
+		name: "the status cannot be read", sends: "list,create,activate,get",
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
 		fails: startFails{
 			prospectkit.OutcomeUnknown, []error{prospectkit.ErrNotStarted, prospectkit.CodeInsufficientScope, prospectkit.ErrOutcomeUnknown}, seenNoStart,
@@ -261,7 +261,7 @@ func TestCreateAndStart(t *testing.T) {
 			s := tests.Stage(t, test.steps...)
 			spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
 			agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
-			require.Equal(t, strings.Fields(test.sends), kindsOf(t, s.Sent))
+			require.Equal(t, strings.Split(test.sends, ","), kindsOf(t, s.Sent))
 			s.Done()
 			require.GreaterOrEqual(t, time.Since(began), test.took)
 			if test.agent != "" {
@@ -445,36 +445,36 @@ func TestEnsureAgent(t *testing.T) {
 		wasStarted bool
 		status     prospectkit.AgentStatus
 	}{
-		"new draft":                     {false, steps{tests.OtherAgents, tests.DraftSaved}, "list create", true, false, "initializing"},
-		"new, started":                  {true, steps{tests.OtherAgents, tests.DraftSaved, activated}, "list create activate", true, false, "processing"},
+		"new draft":                     {false, steps{tests.OtherAgents, tests.DraftSaved}, "list,create", true, false, "initializing"},
+		"new, started":                  {true, steps{tests.OtherAgents, tests.DraftSaved, activated}, "list,create,activate", true, false, "processing"},
 		"found draft":                   {false, steps{tests.OurDraft}, "list", false, false, "initializing"},
-		"found draft, started":          {true, steps{tests.OurDraft, adjusted, activated}, "list adjust activate", false, false, "processing"},
+		"found draft, started":          {true, steps{tests.OurDraft, adjusted, activated}, "list,adjust,activate", false, false, "processing"},
 		"found started":                 {true, steps{ourAgent}, "list", false, true, "active"},
 		"found started, a draft":        {false, steps{ourAgent}, "list", false, true, "active"},
-		"lost draft":                    {false, steps{tests.OtherAgents, tests.CutOff, tests.OurDraft}, "list create list", false, false, "initializing"},
-		"lost, started since":           {true, steps{tests.OtherAgents, tests.CutOff, ourAgent}, "list create list", false, true, "active"},
-		"unread draft":                  {false, steps{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, "list create list", true, false, "initializing"},
-		"race for the start":            {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
-		"race, still processing":        {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
-		"started before the adjustment": {true, steps{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list adjust get", false, true, "active"},
-		"found without a kind":          {true, steps{untyped, adjusted, activated}, "list adjust activate", false, false, "processing"},
-		"lost without a kind":           {false, steps{tests.OtherAgents, tests.CutOff, untyped}, "list create list", false, false, "initializing"},
-		"taken without a kind":          {false, steps{tests.OtherAgents, tests.NameTaken, untyped}, "list create list", false, false, "initializing"},
-		"found without a status":        {true, steps{statusless, adjusted, activated}, "list adjust activate", false, false, "processing"},
+		"lost draft":                    {false, steps{tests.OtherAgents, tests.CutOff, tests.OurDraft}, "list,create,list", false, false, "initializing"},
+		"lost, started since":           {true, steps{tests.OtherAgents, tests.CutOff, ourAgent}, "list,create,list", false, true, "active"},
+		"unread draft":                  {false, steps{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, "list,create,list", true, false, "initializing"},
+		"race for the start":            {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list,adjust,activate,get", false, false, "active"},
+		"race, still processing":        {true, steps{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, "list,adjust,activate,get", false, false, "active"},
+		"started before the adjustment": {true, steps{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, "list,adjust,get", false, true, "active"},
+		"found without a kind":          {true, steps{untyped, adjusted, activated}, "list,adjust,activate", false, false, "processing"},
+		"lost without a kind":           {false, steps{tests.OtherAgents, tests.CutOff, untyped}, "list,create,list", false, false, "initializing"},
+		"taken without a kind":          {false, steps{tests.OtherAgents, tests.NameTaken, untyped}, "list,create,list", false, false, "initializing"},
+		"found without a status":        {true, steps{statusless, adjusted, activated}, "list,adjust,activate", false, false, "processing"},
 		"draft without a status":        {false, steps{statusless}, "list", false, false, ""},
-		"start that tells naught":       {true, steps{tests.OurDraft, adjusted, tests.Always(204, ""), tests.Sees("active")}, "list adjust activate get", false, false, "active"},
+		"start that tells naught":       {true, steps{tests.OurDraft, adjusted, tests.Always(204, ""), tests.Sees("active")}, "list,adjust,activate,get", false, false, "active"},
 		"start that was lost first": {
 			true, append(append(steps{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
-			"list adjust activate get get get get get get get get activate get",
+			"list,adjust,activate,get,get,get,get,get,get,get,get,activate,get",
 			false, false, "active",
 		},
-		"lost start": {true, steps{tests.OurDraft, adjusted, tests.CutOff, tests.Sees("active")}, "list adjust activate get", false, false, "active"},
+		"lost start": {true, steps{tests.OurDraft, adjusted, tests.CutOff, tests.Sees("active")}, "list,adjust,activate,get", false, false, "active"},
 	} {
 		tests.InBubble(t, name, func(t *testing.T) {
 			s := tests.Stage(t, test.steps...)
 			e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = test.start }))
 			require.NoError(t, err)
-			require.Equal(t, strings.Fields(test.sends), kindsOf(t, s.Sent))
+			require.Equal(t, strings.Split(test.sends, ","), kindsOf(t, s.Sent))
 			s.Done()
 			require.Equal(t, tests.AgentID, e.Agent.ID)
 			require.Equal(t, test.status, e.Agent.Status)

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -325,60 +324,35 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A response that came before the end has left: what the service refuses or another server says, nothing was applied. A success is
-// none: nobody has the file.
-func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
-	content := strings.Repeat("name,company\n", 1000)
-	for name, c := range map[string]struct {
-		respond tests.RoundTrip
-		want    prospectkit.Code
-		outcome prospectkit.Outcome
-	}{
-		"refused by the service":     {tests.Always(413, tests.Envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge, prospectkit.OutcomeNotApplied},
-		"refused by somebody else":   {tests.Always(413, "<html>", "Content-Type", "text/html"), "", prospectkit.OutcomeNotApplied},
-		"the service failed":         {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError, prospectkit.OutcomeNotApplied},
-		"something before it failed": {tests.Always(502, ""), "", prospectkit.OutcomeNotApplied},
-		"a success":                  {tests.Always(202, `{"import":{"id":"`+tests.ImportID+`"}}`), "", prospectkit.OutcomeUnknown},
-		"a success that breaks off": {func(*http.Request) (*http.Response, error) {
-			resp := tests.Respond(202, "")
-			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"import`), iotest.ErrReader(io.ErrUnexpectedEOF)))
-			return resp, nil
-		}, "", prospectkit.OutcomeUnknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := &fileSource{content: content}
-			asked := 0
-			rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				asked++
-				_, err := io.CopyN(io.Discard, r.Body, 1000)
-				require.NoError(t, err)
-				return c.respond(r)
-			})
-			_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
-			require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
-			require.Equal(t, c.want, tests.AsError(t, err).Code)
-			require.Equal(t, 1, asked)
-		})
-	}
-}
-
-// Whatever breaks before the end has left is not applied; from then on it is unknown.
+// Whatever breaks or is refused before the end has left is not applied, whoever says so; a success is none, because nobody has the file. From then on it
+// is unknown, unless the service refuses it.
 func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 100_000)
 	whole := func(r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
 	half := func(r *http.Request) { _, _ = io.CopyN(io.Discard, r.Body, int64(len(content)/2)) }
+	const made = `{"import":{"id":"` + tests.ImportID + `"}}`
+	cut := func(w http.ResponseWriter) { tests.Hijack(w, "") }
+	late := func(status int, body string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { tests.Write(w, status, body) }
+	}
 	for name, c := range map[string]struct {
 		read    func(*http.Request)
 		respond func(http.ResponseWriter)
 		want    prospectkit.Outcome
 		status  int
+		code    prospectkit.Code
 	}{
-		"cut in the middle":             {half, func(w http.ResponseWriter) { tests.Hijack(w, "") }, prospectkit.OutcomeNotApplied, 0},
-		"cut after the end":             {whole, func(w http.ResponseWriter) { tests.Hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
-		"a gateway fails in the middle": {half, respondEarly, prospectkit.OutcomeNotApplied, 502},
-		"a gateway fails after it":      {whole, func(w http.ResponseWriter) { tests.Write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
-		"the service fails after it":    {whole, func(w http.ResponseWriter) { tests.Write(w, 500, tests.Envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
-		"refused after it":              {whole, func(w http.ResponseWriter) { tests.Write(w, 422, tests.Envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
+		"cut in the middle":                       {half, cut, prospectkit.OutcomeNotApplied, 0, ""},
+		"refused in the middle":                   {half, early(413, tests.Envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.OutcomeNotApplied, 413, prospectkit.CodeImportFileTooLarge},
+		"refused by somebody else in the middle":  {half, early(413, "<html>"), prospectkit.OutcomeNotApplied, 413, ""},
+		"the service fails in the middle":         {half, early(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.OutcomeNotApplied, 500, prospectkit.CodeUnexpectedError},
+		"a gateway fails in the middle":           {half, early(502, ""), prospectkit.OutcomeNotApplied, 502, ""},
+		"a success in the middle":                 {half, early(202, made), prospectkit.OutcomeUnknown, 202, ""},
+		"a success in the middle that breaks off": {half, early(202, made[:8]), prospectkit.OutcomeUnknown, 202, ""},
+		"cut after the end":                       {whole, cut, prospectkit.OutcomeUnknown, 0, ""},
+		"a gateway fails after the end":           {whole, late(502, "<html>"), prospectkit.OutcomeUnknown, 502, ""},
+		"the service fails after the end":         {whole, late(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.OutcomeUnknown, 500, prospectkit.CodeUnexpectedError},
+		"refused after the end":                   {whole, late(422, tests.Envelope("IMPORT_FILE_EMPTY")), prospectkit.OutcomeNotApplied, 422, "IMPORT_FILE_EMPTY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
@@ -390,6 +364,7 @@ func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 				time.Sleep(2 * time.Second) // the server lingers
 				require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
 				require.EqualValues(t, 1, m.Requests.Load(), "it is never retried")
+				require.Equal(t, c.code, prospectkit.CodeOf(err))
 				if c.status != 0 {
 					require.Equal(t, c.status, tests.AsError(t, err).Status)
 				}
@@ -398,15 +373,21 @@ func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 	}
 }
 
-// respondEarly responds and reads no further, but leaves the connection open until the response has arrived.
-func respondEarly(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(err)
+// early responds and reads no further, but leaves the connection open until the response has arrived. A success has the length of the whole body.
+func early(status int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		length, kind := len(body), map[bool]string{false: "application/json", true: "text/html"}[strings.HasPrefix(body, "<")]
+		if status == 202 {
+			length = len(`{"import":{"id":"` + tests.ImportID + `"}}`)
+		}
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d Early\r\nContent-Type: %s\r\nRateLimit-Remaining: 9\r\nContent-Length: %d\r\n\r\n%s", status, kind, length, body)
+		time.Sleep(time.Second)
+		_ = conn.Close()
 	}
-	_, _ = conn.Write([]byte("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"))
-	time.Sleep(time.Second)
-	_ = conn.Close()
 }
 
 // The context ends in the middle of an upload: the end is withheld, even if the transport goes on reading.

@@ -233,23 +233,23 @@ type fields = prospectkit.Fields
 // Pages are paid for, so a scroll that brings nothing new ends, although another page is offered. Nine empty pages and one of repeats may stand
 // between profiles, again and again, and at the end any number may.
 func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
-	nine := strings.Repeat(" ", 10)
+	nine := strings.Repeat(",", 10)
 	for parts, want := range map[string]struct{ sent, stale int }{
-		"xy x y z":                    {3, 2},
-		"a a a a":                     {3, 2},
-		"b a b a b":                   {4, 2},
-		"ab ba bc  c da d a z":        {8, 2},
-		"x  xx  x z":                  {5, 4},
-		"a  a  a  a":                  {5, 4},
-		nine + " ":                    {10, 10},
-		"ab cd" + nine + " z":         {12, 10},
+		"xy,x,y,z":                    {3, 2},
+		"a,a,a,a":                     {3, 2},
+		"b,a,b,a,b":                   {4, 2},
+		"ab,ba,bc,,c,da,d,a,z":        {8, 2},
+		"x,,xx,,x,z":                  {5, 4},
+		"a,,a,,a,,a":                  {5, 4},
+		nine + ",":                    {10, 10},
+		"ab,cd" + nine + ",z":         {12, 10},
 		"a" + nine + nine:             {11, 10},
-		"a" + nine + "b" + nine + " ": {21, 10},
+		"a" + nine + "b" + nine + ",": {21, 10},
 		"a" + nine + "b" + nine + "c": {},
-		"ab ba bc cb  cd da e":        {},
-		"ab ab" + nine + "cd cd" + nine + "ef ef" + nine + "gh gh" + nine + "ij ij" + nine + "kl kl" + nine + "a": {},
+		"ab,ba,bc,cb,,cd,da,e":        {},
+		"ab,ab" + nine + "cd,cd" + nine + "ef,ef" + nine + "gh,gh" + nine + "ij,ij" + nine + "kl,kl" + nine + "a": {},
 	} {
-		sent, all := 0, strings.Split(parts, " ")
+		sent, all := 0, strings.Split(parts, ",")
 		got, _, err := scroll(t, reel(&sent, all), math.MaxInt)
 		if want.sent == 0 {
 			want.sent = len(all)
