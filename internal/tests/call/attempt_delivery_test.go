@@ -205,19 +205,6 @@ func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 	}
 }
 
-// Why a context ended proves nothing about the attempt that it ended, even if it is the refusal of a call beside this one, as it is
-// in an errgroup.
-func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
-	tests.InMemory(t, tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
-		info, err := tests.Call(ctx, m.Client(t), true)
-		tests.RequireUnknown(t, err)
-		require.Equal(t, "unknown", info.Attempts[0].Delivery)
-		require.EqualValues(t, 1, m.Requests.Load())
-	})
-}
-
 // Without a trace of a connection, as from a mock, no error proves anything, whatever its text says: reads are repeated, writes are unknown.
 func TestDelivery_NothingIsProvedWithoutATrace(t *testing.T) {
 	for _, fault := range []error{

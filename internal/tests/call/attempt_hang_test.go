@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"runtime"
@@ -430,19 +429,4 @@ func (s *slowStore) Update(ctx context.Context, change func([]byte) ([]byte, err
 		return ctx.Err()
 	}
 	return s.CreditStore.Update(ctx, change)
-}
-
-// The end of an attempt's time is a timeout for whoever asks as of any other HTTP client. It is not the end of the caller's context.
-func TestAttempt_TimeLimitIsATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		}), prospectkit.WithAttemptTimeout(time.Second))
-		_, err := client.Lists.Get(t.Context(), tests.ListID)
-		var timeout net.Error
-		require.ErrorAs(t, err, &timeout)
-		require.True(t, timeout.Timeout())
-		require.NotErrorIs(t, err, context.DeadlineExceeded)
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -76,22 +75,6 @@ func TestCall_RespectsTheClass(t *testing.T) {
 			n, err = requests(502, "<html>")
 			require.Equal(t, want.after502, n, class)
 			require.Equal(t, want.unknown, prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown, class)
-		})
-	}
-}
-
-func TestCall_Timeouts(t *testing.T) {
-	for given, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 5 * time.Second: 5 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			o := tests.UnnamedOperation(op.Unsafe)
-			o.AttemptTimeout = given
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}))
-			began := time.Now()
-			require.ErrorIs(t, client.Call(t.Context(), o, nil, nil), prospectkit.ErrOutcomeUnknown)
-			require.Equal(t, want, time.Since(began))
 		})
 	}
 }

@@ -114,28 +114,30 @@ func TestContext_ResponseBeatsIt(t *testing.T) {
 	}
 }
 
-// What an ended context says about a request in flight.
+// What an ended context says about a request in flight. Why it ended proves nothing about the attempt, even if that is the refusal of a call
+// beside this one, as it is in an errgroup.
 func TestContext_EndsDuringAnAttempt(t *testing.T) {
-	cases := []struct {
-		name    string
+	denied := &net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}
+	for name, c := range map[string]struct {
 		isWrite bool
 		serve   http.HandlerFunc
 		outcome prospectkit.Outcome
+		cause   error
 	}{
-		{"read", false, tests.Hangs, prospectkit.OutcomeNotApplied},
-		{"write", true, tests.Hangs, prospectkit.OutcomeUnknown},
-		{"read in the body", false, tests.Drips, prospectkit.OutcomeNotApplied},
-		{"write in the body", true, tests.Drips, prospectkit.OutcomeApplied},
-	}
-	for _, test := range cases {
-		tests.Serving(t, test.name, tests.Drained(test.serve), func(t *testing.T, m *tests.MemoryServer) {
+		"read":               {false, tests.Hangs, prospectkit.OutcomeNotApplied, errApplication},
+		"write":              {true, tests.Hangs, prospectkit.OutcomeUnknown, errApplication},
+		"read in the body":   {false, tests.Drips, prospectkit.OutcomeNotApplied, errApplication},
+		"write in the body":  {true, tests.Drips, prospectkit.OutcomeApplied, errApplication},
+		"write beside a TLS": {true, tests.Hangs, prospectkit.OutcomeUnknown, denied},
+	} {
+		tests.Serving(t, name, tests.Drained(c.serve), func(t *testing.T, m *tests.MemoryServer) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(time.Second, func() { cancel(errApplication) })
+			time.AfterFunc(time.Second, func() { cancel(c.cause) })
 			began := time.Now()
-			info, err := tests.Call(ctx, m.Client(t), test.isWrite)
+			info, err := tests.Call(ctx, m.Client(t), c.isWrite)
 			require.Equal(t, time.Second, time.Since(began))
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
+			require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
 			require.EqualValues(t, 1, m.Requests.Load())
 			require.Equal(t, "unknown", info.Attempts[0].Delivery)
 		})
@@ -242,19 +244,6 @@ func TestContext_Missing(t *testing.T) {
 			require.ErrorContains(t, err, "context must not be nil")
 		})
 	}
-}
-
-// A call without a context is refused, but its observers get one.
-func TestContext_ObserversAlwaysGetOne(t *testing.T) {
-	told := 0
-	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) context.Context {
-		told++
-		require.NoError(t, ctx.Err())
-		return nil
-	}))
-	_, err := client.Account.Me(nil) //nolint:staticcheck // it is what the test is about
-	require.Equal(t, []string{"context must not be nil"}, tests.Refusals(t, err))
-	require.Equal(t, 2, told)
 }
 
 // A call whose context ends in the journal, the guard or the token source was not sent, whatever those return then: its ticket and
@@ -414,6 +403,8 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 				require.GreaterOrEqual(t, tests.Waits(err), at.Sub(began))
 				require.ErrorContains(t, err, "the rate limit of surface lists ("+c.window+") has room in ")
 				require.Equal(t, c.within > 0, errors.Is(err, context.DeadlineExceeded))
+				require.NotErrorIs(t, err, context.Canceled)
+				require.NotErrorIs(t, err, prospectkit.ErrNotFound)
 				e, answered := errors.AsType[*prospectkit.Error](err)
 				require.Equal(t, n == 0, answered)
 				if answered {

@@ -287,7 +287,8 @@ func TestObserver_FollowsOneCallAmongMany(t *testing.T) {
 func TestObserver_SeesARefusedCall(t *testing.T) {
 	var got []prospectkit.Event
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser), prospectkit.ReadOnly(),
-		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
+		prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
+			require.NoError(t, ctx.Err(), "there always is one")
 			got = append(got, e)
 			return nil
 		}))
@@ -296,7 +297,7 @@ func TestObserver_SeesARefusedCall(t *testing.T) {
 	_, invalid := client.Lists.Create(t.Context(), prospectkit.NewList{})
 	require.ErrorIs(t, invalid, prospectkit.CodeValidationFailed)
 	_, noContext := client.Account.Me(nil) //nolint:staticcheck // a nil context is what is tested
-	require.ErrorAs(t, noContext, new(*prospectkit.RefusedError))
+	require.Equal(t, []string{"context must not be nil"}, tests.Refusals(t, noContext))
 	require.Len(t, got, 6)
 	for i, want := range []error{refused, invalid, noContext} {
 		start, end := got[2*i], got[2*i+1]

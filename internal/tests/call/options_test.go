@@ -1,10 +1,12 @@
 package call_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -81,27 +83,42 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 
 func calls(o ...prospectkit.CallOption) []prospectkit.CallOption { return o }
 
-func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
-	for _, c := range []struct {
-		client []prospectkit.ClientOption
-		call   []prospectkit.CallOption
-		want   time.Duration
-	}{
-		{nil, nil, 30 * time.Second},
-		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), nil, 3 * time.Second},
-		{nil, calls(prospectkit.WithAttemptTimeout(2 * time.Second)), 2 * time.Second},
-		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), calls(prospectkit.WithAttemptTimeout(5 * time.Second)), 5 * time.Second},
+// The time limit of an attempt is that of the call, else of the client, else of the operation, else half a minute. Its end is a timeout for
+// whoever asks as of any other HTTP client, and not the end of the caller's context.
+func TestOptions_AttemptTimeout(t *testing.T) {
+	for _, c := range []struct{ client, call, operation, want time.Duration }{
+		{0, 0, 0, 30 * time.Second},
+		{3 * time.Second, 0, 0, 3 * time.Second},
+		{0, 2 * time.Second, 0, 2 * time.Second},
+		{3 * time.Second, 5 * time.Second, 0, 5 * time.Second},
+		{0, 0, 7 * time.Second, 7 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}), append(c.client, tests.OneAttempt)...)
-			began := time.Now()
-			_, err := client.Account.Me(t.Context(), c.call...)
-			require.ErrorContains(t, err, "no complete response within the time limit")
-			require.Equal(t, c.want, time.Since(began))
-		})
+		for _, class := range []op.Class{op.Read, op.Unsafe} {
+			synctest.Test(t, func(t *testing.T) {
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}), tests.OneAttempt)
+				if c.client > 0 {
+					client = tests.Derived(t, client, prospectkit.WithAttemptTimeout(c.client))
+				}
+				var opts []prospectkit.CallOption
+				if c.call > 0 {
+					opts = calls(prospectkit.WithAttemptTimeout(c.call))
+				}
+				o := tests.UnnamedOperation(class)
+				o.AttemptTimeout = c.operation
+				began := time.Now()
+				err := client.Call(t.Context(), o, nil, nil, opts...)
+				require.Equal(t, c.want, time.Since(began), "%+v", c)
+				require.ErrorContains(t, err, "no complete response within the time limit")
+				require.Equal(t, class == op.Unsafe, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+				var timeout net.Error
+				require.ErrorAs(t, err, &timeout)
+				require.True(t, timeout.Timeout())
+				require.NotErrorIs(t, err, context.DeadlineExceeded)
+			})
+		}
 	}
 }
 

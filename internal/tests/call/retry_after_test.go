@@ -161,6 +161,8 @@ func TestRetryAfter_ResetInItsPlace(t *testing.T) {
 				require.Equal(t, time.Now().Add(test.least), e.ResetAt)
 			} else {
 				require.Zero(t, e.RetryAfter)
+				require.Equal(t, name == "something is left", time.Now().Add(50*time.Second).Equal(e.ResetAt))
+				require.Equal(t, time.Minute, tests.Waits(err))
 			}
 			waits, err := refuse(t, 429, test.header, prospectkit.WithMaxWait(25*time.Hour))
 			require.Len(t, waits, 1)

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -119,38 +118,15 @@ func TestRetry_EveryFailureOfAReadCosts(t *testing.T) {
 	}
 }
 
-// What the service did not see, or asked for itself, needs no permission; and each surface has a bucket of its own.
-func TestRetry_WithoutCost(t *testing.T) {
-	kinds := map[string]func(int) (*http.Response, error){
-		"429": func(int) (*http.Response, error) { return tests.Respond(429, "", "Retry-After", "1"), nil },
-		"421": func(int) (*http.Response, error) { return tests.Respond(421, ""), nil },
+// Each surface has a bucket of its own. That what the service did not see, or asked for itself, needs no permission, is tested with each kind
+// of call: TestRetry_NotProcessedByEveryKind.
+func TestRetry_EachSurfaceHasItsBucket(t *testing.T) {
+	requests := 0
+	client := tests.NewClient(t, counting(&requests, fails), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
+	for range 20 {
+		require.Error(t, page(t, client))
 	}
-	for name, f := range kinds {
-		tests.InTime(t, name, func(t *testing.T) {
-			requests := 0
-			client := tests.NewClient(t, counting(&requests, f))
-			for range 20 {
-				require.Error(t, page(t, client))
-			}
-			require.Equal(t, 60, requests)
-		})
-	}
-	t.Run("not sent", func(t *testing.T) {
-		d := tests.Dialing(tests.DialError(context.DeadlineExceeded))
-		client := tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(d))
-		for range 20 {
-			require.Error(t, page(t, client))
-		}
-		require.EqualValues(t, 60, d.Dials.Load())
-	})
-	t.Run("another surface", func(t *testing.T) {
-		requests := 0
-		client := tests.NewClient(t, counting(&requests, fails), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
-		for range 20 {
-			require.Error(t, page(t, client))
-		}
-		requests = 0
-		require.Error(t, tests.Discard(client.Account.Me(t.Context())))
-		require.Equal(t, 3, requests)
-	})
+	requests = 0
+	require.Error(t, tests.Discard(client.Account.Me(t.Context())))
+	require.Equal(t, 3, requests)
 }

@@ -68,37 +68,14 @@ func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
 	require.NotErrorIs(t, err, prospectkit.ErrConflict)
 }
 
-// A wait refused for the deadline matches what it says, and nothing else.
-func TestErrors_ClassesOfAWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), tests.OneAttempt)
-		_, _ = tests.Call(t.Context(), client, false)
-		ctx := tests.Within(t, time.Second)
-		_, err := tests.Call(ctx, client, false)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, context.Canceled)
-		require.NotErrorIs(t, err, prospectkit.ErrNotFound)
-	})
-}
-
-// When a rate limit ends is told by the window, if no wait was told. A wait belongs to no other refusal.
+// A wait and the end of a window belong to no other refusal than that of a rate limit.
 func TestErrors_EndOfARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
-		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, tests.OneAttempt), false)
-		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
-		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
-		require.Equal(t, 31*time.Second, tests.Waits(err))
-		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
-		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, tests.OneAttempt), false)
-		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
-		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
-		require.Equal(t, time.Minute, tests.Waits(err))
-		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")), false)
-		require.Zero(t, tests.AsError(t, err).ResetAt, "nobody has to wait for it")
-		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "Retry-After", "30")), false)
-		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
-		require.Equal(t, tests.NoWait, tests.Waits(err))
+		missing := refusedRead(t, 404, tests.Envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")
+		require.Zero(t, tests.AsError(t, missing).ResetAt, "nobody has to wait for it")
+		missing = refusedRead(t, 404, tests.Envelope("LIST_NOT_FOUND"), "Retry-After", "30")
+		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, missing).ResetAt)
+		require.Equal(t, tests.NoWait, tests.Waits(missing))
 	})
 }
 
