@@ -45,14 +45,14 @@ type Walk struct {
 	Resume   *Checkpoint                                 // where to go on; nil, or one that has ended, for the first page
 	Progress *Progress                                   // nil if nobody asked for it
 
-	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
-	number  int             // of the page being read
-	until   int             // the pages before this one are read again
-	next    int             // all pages before this one were read
-	fallen  int             // by how much the total has fallen since
-	backs   int             // how often the walk went back without getting further
-	report  Report
-	at      Checkpoint
+	ctx    context.Context //nolint:containedctx // the walk is the scope of this context
+	number int             // of the page being read
+	until  int             // the pages before this one are read again
+	next   int             // all pages before this one were read
+	fallen int             // by how much the total has fallen since
+	backs  int             // how often the walk went back without getting further
+	report Report
+	at     Checkpoint
 
 	// What the pages tell.
 	total   int  // by the page read last that has one

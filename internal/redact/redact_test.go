@@ -227,7 +227,7 @@ func TestBody_CutsNoSecret(t *testing.T) {
 		for n := len("is l"); n < len(text)-1; n++ {
 			before := strings.Repeat(".", 64<<10-n)
 			got, cut := secrets.Body([]byte(before+text), math.MaxInt)
-			require.True(t, got == (before + "is [hidden].")[:len(got)], text[:n])
+			require.Equal(t, (before + "is [hidden].")[:len(got)], got, text[:n])
 			require.True(t, cut)
 			got, _ = secrets.Body([]byte(text), n)
 			require.Equal(t, "is [hidden]."[:min(n, len("is [hidden]."))], got)

@@ -150,12 +150,9 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		"sortBy":                   {tests.Discard(c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{SortBy: tests.Latin1}))},
 		"filters.title.exclude[1]": {rows(filter.Contact{Title: filter.NoneOf("x", tests.Latin1)})},
 		"filters.title[0]": {
-			rows(filter.Contact{Title: filter.AnyOf(tests.Latin1)}),
-			first(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{Filter: &filter.Contact{Title: filter.AnyOf(tests.Latin1)}})),
+			rows(filter.Contact{Title: filter.AnyOf(tests.Latin1)}), first(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{Filter: &filter.Contact{Title: filter.AnyOf(tests.Latin1)}})),
 		},
-		"filters.title": {
-			rows(filter.Raw{"title": tests.Latin1}), rows(filter.Raw{"title": json.RawMessage(`"` + tests.Latin1 + `"`)}),
-		},
+		"filters.title":                    {rows(filter.Raw{"title": tests.Latin1}), rows(filter.Raw{"title": json.RawMessage(`"` + tests.Latin1 + `"`)})},
 		"filters.keywords":                 {rows(filter.Contact{Keywords: tests.Latin1})},
 		"filters.enrichedEmail.include[0]": {rows(filter.Contact{EnrichedEmail: filter.Statuses{tests.Latin1}})},
 		"filters.customColumns." + tests.ColumnID + ".include[0]": {
