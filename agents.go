@@ -165,7 +165,7 @@ func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return agentListing(s.conf).first(ctx, opts)
+	return agentListing(s.conf).read(ctx, 1, opts)
 }
 
 func agentListing(conf *config) listing[Agent] {

@@ -75,7 +75,7 @@ func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.S
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
-	return campaignListing(s.conf).first(ctx, opts)
+	return campaignListing(s.conf).read(ctx, 1, opts)
 }
 
 func campaignListing(conf *config) listing[Campaign] {
@@ -210,7 +210,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
-	return stepListing(s.conf, campaignID).first(ctx, opts)
+	return stepListing(s.conf, campaignID).read(ctx, 1, opts)
 }
 
 // SendState is the state of a scheduled send.
@@ -273,7 +273,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Send], error) {
-	return sendListing(s.conf, campaignID).first(ctx, opts)
+	return sendListing(s.conf, campaignID).read(ctx, 1, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented. The sandbox takes subject, body and dueAt, at

@@ -392,10 +392,6 @@ func (l listing[T]) in(number int) args {
 	return args{ids: l.ids, query: query}
 }
 
-func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
-	return l.read(ctx, 1, opts)
-}
-
 func (l listing[T]) read(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
 	response := new(Object)

@@ -6,7 +6,6 @@ import (
 	"mime/multipart"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,16 +60,6 @@ func TestEncode(t *testing.T) {
 			require.Empty(t, invalid)
 		})
 	}
-}
-
-// Added fields are searched like the value itself.
-func TestEncode_Findings(t *testing.T) {
-	at := time.Date(2026, time.January, 31, 10, 30, 0, 0, time.FixedZone("", 3600))
-	text, invalid, err := outbound.Encode(map[string]any{"a": bad, "at": at}, []outbound.Field{{"more", []any{"x", bad}}, {"then", at.Add(time.Hour)}, {bad, 1}})
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "caf\uFFFD", "more[1]"}, invalid)
-	require.Contains(t, string(text), `"at":"2026-01-31T09:30:00.000Z"`)
-	require.Contains(t, string(text), `"then":"2026-01-31T10:30:00.000Z"`)
 }
 
 func TestForm(t *testing.T) {

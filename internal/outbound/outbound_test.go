@@ -92,6 +92,9 @@ func TestTextThatIsNoUTF8(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{want}, invalid, "%#v", v)
 	}
+	_, invalid, err := outbound.Encode(map[string]any{"a": bad}, []outbound.Field{{Name: "more", Value: []any{"x", bad}}, {Name: bad, Value: 1}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "caf\uFFFD", "more[1]"}, invalid, "added fields are searched, too")
 	for _, v := range []any{
 		nil, "", "é\uFFFD", `\ufffd`, []byte(bad),
 		map[string]any{"a": nil, "b": (*string)(nil), "c": []any(nil), "\uFFFD": "x"},

@@ -270,6 +270,8 @@ func TestResume_CheckpointGarbage(t *testing.T) {
 		encoded("not json"):                              "got something that this version of Checkpoint did not return",
 		encoded(`{"v":0,"p":1}`):                         "got something that this version of Checkpoint did not return",
 		encoded(`{"v":1,"p":0}`):                         "got something that this version of Checkpoint did not return",
+		encoded(`{"v":1,"p":1,"j":-1}`):                  "got something that this version of Checkpoint did not return",
+		encoded(`{"v":1,"p":1,"l":[1]}`):                 "got something that this version of Checkpoint did not return",
 		encoded(`{"v":1,"p":-3}`):                        "got something that this version of Checkpoint did not return",
 		encoded(`{"v":1,"p":1e99}`):                      "got something that this version of Checkpoint did not return",
 		encoded(`[]`):                                    "got something that this version of Checkpoint did not return",
