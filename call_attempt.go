@@ -369,7 +369,7 @@ func (c *call) onceMeanwhile() error {
 // added to the cause of the last attempt.
 func (c *call) keepBack(rule SafetyRule, cause error) error {
 	if len(c.attempts) == 0 {
-		c.rule, c.ruleErr = rule, cause
+		c.refused = c.refuse(rule, cause)
 	} else {
 		c.cause = withCause(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
 	}

@@ -28,10 +28,10 @@ func (c *call) result(loopErr error) error {
 		t := c.ticket()
 		c.unknown.Attempts, c.unknown.gaveUp, c.unknown.ticket = slices.Clone(c.attempts), c.gaveUp, func() journal.Ticket { return t }
 		return c.unknown
-	case c.rule != "": // kept the first attempt back
-		return c.ruleRefused()
-	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
-		refused := c.withRoute(ruleRefusal(c.op, RuleRateLimit, c.waitError))
+	case c.refused != nil:
+		return c.refused
+	case c.waitError != nil && len(c.attempts) == 0: // the rate limit kept the first attempt back
+		refused := c.refuse(RuleRateLimit, c.waitError)
 		refused.FitsAt = c.waitError.fitsAt
 		return refused
 	}

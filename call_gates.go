@@ -52,7 +52,7 @@ func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
 			err = errGatePanicked
 		}
 		if err != nil {
-			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
+			err = c.refuse(RuleGate, err)
 		}
 	}()
 	return gate(c.ctx, Intent{
@@ -60,9 +60,9 @@ func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
 	})
 }
 
-// ruleRefused is the refusal of the first attempt.
-func (c *call) ruleRefused() error {
-	refused := c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
+// refuse makes the refusal of the call by a rule.
+func (c *call) refuse(rule SafetyRule, cause error) *RefusedError {
+	refused := c.withRoute(ruleRefusal(c.op, rule, cause))
 	refused.Earlier = c.keeper
 	return refused
 }
@@ -126,8 +126,7 @@ func (c *call) onceBefore() error {
 	case err == nil && e.Outcome == journal.Unknown && !e.InProgress && c.sameBody(e):
 		return earlierUnknown(c.conf, c.op, e.Ticket, c.in.look)
 	}
-	c.rule, c.ruleErr = c.keptBy(e, err)
-	return c.ruleRefused()
+	return c.refuse(c.keptBy(e, err))
 }
 
 // keptBy says why a call with the key of another one is not sent.

@@ -45,7 +45,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		return c.withRoute(refusal(o, c.bad))
 	}
 	if rule := safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
-		return c.withRoute(ruleRefusal(o, rule, nil))
+		return c.refuse(rule, nil)
 	}
 	c.surface = conf.limits.surface(o.Surface)
 	return nil

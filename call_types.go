@@ -143,9 +143,8 @@ type tally struct {
 	surfaceHold time.Duration // of the whole surface, after a 429
 	tooLate     bool          // no time was left for the next attempt
 
-	// Why an attempt was not sent: a rule, or the limiter.
-	rule      SafetyRule
-	ruleErr   error
+	// Why an attempt was not sent: a rule, which refused the first one, or the limiter.
+	refused   *RefusedError
 	keeper    *journal.Entry // the earlier call with the key of Once
 	waitError *waitError
 

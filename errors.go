@@ -276,7 +276,7 @@ func (e *Error) Error() string {
 		return noError
 	}
 	if e.text != "" {
-		return errorLine(e.Op, e.text, causeText(e.cause, opIn(e.cause)))
+		return errorLine(e.Op, e.text, causeText(e.cause, e.Op))
 	}
 	message := e.Message
 	if e.withoutURL != nil {

@@ -30,19 +30,6 @@ func causeText(err error, opName string) string {
 	return redact.OneLine(strings.ReplaceAll(err.Error(), textPrefix+": "+opName+": ", ""))
 }
 
-// opIn is the operation that the text of an error begins with, if it is one of a call.
-func opIn(err error) string {
-	if err == nil {
-		return ""
-	}
-	rest, ours := strings.CutPrefix(err.Error(), textPrefix+": ")
-	name, _, whole := strings.Cut(rest, ": ")
-	if !ours || !whole {
-		return ""
-	}
-	return name
-}
-
 // withCause adds a second cause to an error. Either may be nil.
 func withCause(err, cause error) error {
 	switch {

@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -73,12 +72,6 @@ func TestCauseText(t *testing.T) {
 	require.Empty(t, causeText(nil, "lists.get"))
 	require.Equal(t, "cut", causeText(errors.New("prospectkit: lists.get: cut"), "lists.get"))
 	require.Equal(t, "prospectkit: lists.list: cut", causeText(errors.New("prospectkit: lists.list: cut"), "lists.get"))
-	for _, e := range []error{&Error{Op: "lists.get"}, &RefusedError{Op: "lists.get"}, &OutcomeUnknownError{Op: "lists.get"}} {
-		require.Equal(t, "lists.get", opIn(fmt.Errorf("%w (and since: %w)", e, io.EOF)))
-	}
-	for _, e := range []error{nil, io.EOF, ErrNotFound, fmt.Errorf("syncing: %w", &Error{Op: "lists.get"})} {
-		require.Empty(t, opIn(e))
-	}
 }
 
 func TestWithCause(t *testing.T) {

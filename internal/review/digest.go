@@ -2,7 +2,6 @@ package review
 
 import (
 	"encoding/base64"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,12 +11,6 @@ const (
 	version   = "review4" // how a digest begins
 	sumLength = 16        // of the sum of a section: 128 bits
 )
-
-// Outdated reports whether a text is a digest of an earlier version, which left out the order of steps, which calls have approved, or when
-// it was made.
-func Outdated(digest string) bool {
-	return slices.Contains([]string{"review1", "review2", "review3"}, strings.Split(digest, ".")[0])
-}
 
 // Valid reports whether a text is a digest.
 func Valid(digest string) bool {
