@@ -272,9 +272,6 @@ func unusable(o *op.Op, what string) *Error {
 
 // Error describes the failure in one line, without key, id, URL and query. It quotes the service's message, which may name people.
 func (e *Error) Error() string {
-	if e == nil {
-		return noError
-	}
 	if e.text != "" {
 		return errorLine(e.Op, e.text, causeText(e.cause, e.Op))
 	}
@@ -327,9 +324,6 @@ func (e *Error) what() string {
 
 // Is reports whether target is the code of the error, or one of its classes.
 func (e *Error) Is(target error) bool {
-	if e == nil {
-		return false
-	}
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
@@ -341,33 +335,15 @@ func (e *Error) Is(target error) bool {
 }
 
 // Unwrap returns why there was no usable response, or what stopped the retries.
-func (e *Error) Unwrap() error {
-	if e == nil {
-		return nil
-	}
-	return e.cause
-}
+func (e *Error) Unwrap() error { return e.cause }
 
 // Outcome says whether the call had its effect.
-func (e *Error) Outcome() Outcome {
-	if e == nil {
-		return OutcomeUnknown
-	}
-	return cmp.Or(e.outcome, e.Code.Outcome())
-}
+func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 
 // maxName is how many bytes of a foreign name are kept.
 const maxName = 64
 
-func (e *Error) errorCode() Code {
-	if e == nil {
-		return ""
-	}
-	return e.Code
-}
-
-// noError is the text of a nil *Error that was returned as an error.
-const noError = "prospectkit: an *Error that is nil"
+func (e *Error) errorCode() Code { return e.Code }
 
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
 // for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent. It matches its Rule; for arguments

@@ -19,12 +19,7 @@ import (
 )
 
 // LogValue groups the fields that are safe to log.
-func (e *Error) LogValue() slog.Value {
-	if e == nil {
-		return slog.StringValue(noError)
-	}
-	return logValue(e.Op, e)
-}
+func (e *Error) LogValue() slog.Value { return logValue(e.Op, e) }
 
 // LogValue groups the fields that are safe to log.
 func (e *RefusedError) LogValue() slog.Value {

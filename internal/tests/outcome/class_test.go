@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,19 +112,4 @@ func TestOutcomeOf(t *testing.T) {
 		require.Equal(t, tc.outcome, prospectkit.OutcomeOf(tc.err), name)
 		require.Equal(t, tests.NoWait, tests.Waits(tc.err), name)
 	}
-}
-
-// A function that returns a nil *Error as an error has slipped: nothing is known of its call, and nothing panics.
-func TestOutcomeOf_NilErrorOfAType(t *testing.T) {
-	var none *prospectkit.Error
-	for name, err := range map[string]error{"alone": none, "wrapped": fmt.Errorf("sync: %w", none), "joined": errors.Join(none, io.EOF)} {
-		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), name)
-		require.Equal(t, tests.NoWait, tests.Waits(err), name)
-		require.Empty(t, prospectkit.CodeOf(err), name)
-		require.NotErrorIs(t, err, prospectkit.ErrNotFound, name)
-		require.NotErrorIs(t, err, prospectkit.CodeListNotFound, name)
-	}
-	require.Equal(t, slog.KindString, none.LogValue().Kind())
-	require.Equal(t, none.Error(), none.LogValue().String())
-	require.Equal(t, "prospectkit: an *Error that is nil", none.Error())
 }
