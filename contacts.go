@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
@@ -33,10 +32,6 @@ func (m ContactMatch) String() string { return textOf(m.raw, m) }
 
 type activityQuery struct {
 	Cursor string `url:"cursor,omitempty"`
-}
-
-func (q activityQuery) check(bad *check.Violations) {
-	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The shape is

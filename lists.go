@@ -201,7 +201,8 @@ func (q *resolver) mayHaveMade(list *List) bool {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, opts ...CallOption) (*List, error) {
-	return s.get(ctx, listID, nil, opts)
+	list := new(List)
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}}, opts, list, repeatsID(listID, &list.ID))
 }
 
 // GetWithColumns reads one list with its custom columns, which are looked for under "columns" (assumed). If they are not there, Columns is
@@ -211,17 +212,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, opts ...CallOptio
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) GetWithColumns(ctx context.Context, listID string, opts ...CallOption) (*List, error) {
-	return s.get(ctx, listID, includeQuery{"columns"}, opts)
-}
-
-type includeQuery struct {
-	Include string `url:"include"`
-}
-
-func (s *ListsService) get(ctx context.Context, listID string, query any, opts []CallOption) (*List, error) {
-	list := new(List)
-	want := repeatsID(listID, &list.ID)
-	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: query}, opts, list, want)
+	return s.Get(ctx, listID, append([]CallOption{WithQuery("include", "columns")}, opts...)...)
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus in Raw, which is undocumented. Beside an error that
