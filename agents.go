@@ -16,6 +16,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -289,6 +290,9 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 		}
 	}
 }
+
+// secrets are hidden in errors about the rows.
+func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
 // WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. An agent may be active right after
 // a start, before its first run (undocumented).

@@ -60,13 +60,6 @@ func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
 	})
 }
 
-// refuse makes the refusal of the call by a rule.
-func (c *call) refuse(rule SafetyRule, cause error) *RefusedError {
-	refused := c.withRoute(ruleRefusal(c.op, rule, cause))
-	refused.Earlier = c.keeper
-	return refused
-}
-
 // ticket returns the ticket of the call, and draws its id the first time.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {

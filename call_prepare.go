@@ -57,6 +57,13 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 	return e
 }
 
+// refuse makes the refusal of the call by a rule.
+func (c *call) refuse(rule SafetyRule, cause error) *RefusedError {
+	refused := c.withRoute(ruleRefusal(c.op, rule, cause))
+	refused.Earlier = c.keeper
+	return refused
+}
+
 // checkArguments checks what is documented of the arguments, and the options that need something of them.
 func (c *call) checkArguments() {
 	in, bad := &c.in, &c.bad

@@ -148,8 +148,8 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 		lists, direct := source.(*ListsService)
 		if !direct {
 			var hide redact.Secrets
-			if agents, ours := source.(*AgentsService); ours {
-				hide = agents.conf.secrets()
+			if ours, ok := source.(interface{ secrets() redact.Secrets }); ok {
+				hide = ours.secrets()
 			}
 			decodeRows(source.Rows(ctx, id, p, opts...), hide, yield)
 			return
