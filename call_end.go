@@ -32,15 +32,15 @@ func (c *call) result(loopErr error) error {
 		return c.refused
 	case c.waitError != nil && len(c.attempts) == 0: // the rate limit kept the first attempt back
 		refused := c.refuse(RuleRateLimit, c.waitError)
-		refused.FitsAt = c.waitError.fitsAt
+		refused.FitsAt = c.waitError.FitsAt
 		return refused
 	}
 	e := c.asError()
 	if w := c.waitError; w != nil {
 		e.cause = withCause(e.cause, w)
-		e.RetryAfter = max(e.RetryAfter, w.wait)
-		if w.fitsAt.After(e.ResetAt) {
-			e.ResetAt = w.fitsAt
+		e.RetryAfter = max(e.RetryAfter, w.Wait)
+		if w.FitsAt.After(e.ResetAt) {
+			e.ResetAt = w.FitsAt
 		}
 	}
 	if c.status == 0 && e.cause == nil {

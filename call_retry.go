@@ -234,10 +234,8 @@ func (c *call) untoldWait() time.Duration {
 
 // refuseWait records that a wait for the rate limit does not fit.
 func (c *call) refuseWait(full *budget.WaitTooLongError) {
-	c.waitError = &waitError{
-		surface: string(c.op.Surface), window: full.Window.String(), wait: full.Wait, fitsAt: full.FitsAt,
-		deadline: full.Deadline || waits.EndsWithin(c.ctx, full.Wait), waited: c.waited,
-	}
+	full.Deadline = full.Deadline || waits.EndsWithin(c.ctx, full.Wait)
+	c.waitError = &waitError{*full, string(c.op.Surface), c.waited}
 }
 
 // jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.

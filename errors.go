@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -488,40 +489,38 @@ func (e *RefusedError) errorCode() Code {
 
 // waitError says that a wait for the rate limit does not fit: alone, why a call was refused, and in an [*Error], why no attempt followed.
 type waitError struct {
-	surface, window string
-	wait            time.Duration // until the call is expected to fit
-	fitsAt          time.Time     // when that is
-	deadline        bool
-	waited          time.Duration // before it was refused
+	budget.WaitTooLongError
+	surface string
+	waited  time.Duration // before it was refused
 }
 
 // Error says how long the wait would be.
 func (e *waitError) Error() string {
-	text := "the rate limit of surface " + e.surface + " (" + e.window + ")"
+	text := "the rate limit of surface " + e.surface + " (" + e.Window.String() + ")"
 	if e.waited > 0 {
 		text = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", " + text
 	}
 	bound := "the longest wait allowed (WithMaxWait)"
-	if e.deadline {
+	if e.Deadline {
 		bound = "the context's deadline"
 	}
-	if e.wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.wait.Round(time.Millisecond), bound)
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), bound)
 	} else {
 		text += " has no room within " + bound
 	}
-	if !e.fitsAt.IsZero() {
-		text += "; retry at " + e.fitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
+	if !e.FitsAt.IsZero() {
+		text += "; retry at " + e.FitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
 	}
 	return text
 }
 
 // Words leaves out the times, which logs have as attributes.
 func (e *waitError) Words() string {
-	return (&waitError{surface: e.surface, window: e.window, deadline: e.deadline}).Error()
+	return (&waitError{budget.WaitTooLongError{Window: e.Window, Deadline: e.Deadline}, e.surface, 0}).Error()
 }
 
 // Is matches a rate limit, and the deadline if it was too near.
 func (e *waitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.Deadline && target == context.DeadlineExceeded
 }

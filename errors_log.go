@@ -24,7 +24,7 @@ func (e *Error) LogValue() slog.Value { return logValue(e.Op, e) }
 // LogValue groups the fields that are safe to log.
 func (e *RefusedError) LogValue() slog.Value {
 	if wait, ok := e.cause.(*waitError); ok { //nolint:errorlint // its own
-		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.wait))
+		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.Wait))
 	}
 	return logValue(e.Op, e)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -38,10 +39,10 @@ func TestWaitError_Text(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 13, 0, 0, 0, time.FixedZone("", 3600))
 	for want, e := range map[string]waitError{
-		"the rate limit of surface lists (day) has no room within the longest wait allowed (WithMaxWait)": {surface: "lists", window: "day"},
-		"the rate limit of surface lists (day) has no room within the context's deadline":                 {surface: "lists", window: "day", deadline: true},
+		"the rate limit of surface lists (day) has no room within the longest wait allowed (WithMaxWait)": {surface: "lists", WaitTooLongError: budget.WaitTooLongError{Window: budget.Day}},
+		"the rate limit of surface lists (day) has no room within the context's deadline":                 {surface: "lists", WaitTooLongError: budget.WaitTooLongError{Window: budget.Day, Deadline: true}},
 		"after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
-			"retry at 2026-11-22T12:00:00Z": {surface: "lists", window: "day", wait: 1500*time.Millisecond + 1, fitsAt: at, waited: 2 * time.Millisecond},
+			"retry at 2026-11-22T12:00:00Z": {budget.WaitTooLongError{Window: budget.Day, Wait: 1500*time.Millisecond + 1, FitsAt: at}, "lists", 2 * time.Millisecond},
 	} {
 		require.Equal(t, want, e.Error())
 		refused := ruleRefusal(&op.Op{Name: "o"}, RuleRateLimit, &e)
