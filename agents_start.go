@@ -11,7 +11,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -130,24 +129,14 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 // adjustDraft gives a draft of an earlier call what the creation would have given it. It may be repeated: it leaves the same state, and
 // nothing is started before it was confirmed.
 func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
-	spec, more := in.spec(), s.conf.with(opts, new(check.Violations)).fields
-	for _, fields := range spec.raw {
-		for name, value := range fields {
-			more = append(more, outbound.Field{Name: name, Value: value})
-		}
-	}
-	text, invalid, err := outbound.Encode(spec.body, more)
 	var bad check.Violations
-	var fields map[string]json.RawMessage
-	if bad.InvalidText(invalid); err == nil {
-		err = json.Unmarshal(text, &fields)
-	}
-	if err != nil {
-		bad.Add("body", "cannot be encoded: %v", err)
-	}
+	spec := in.spec()
+	text := encoded(spec.body, spec.raw, s.conf.with(opts, new(check.Violations)).fields, &bad)
 	if len(bad) > 0 {
 		return refusal(op.AgentsAdjust, bad)
 	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(text, &fields) // it was just made
 	adjusted := Fields{}
 	maps.Copy(adjusted, spec.defaults)
 	for name, value := range fields {
@@ -162,7 +151,7 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	if opts = sharedOptions(opts); !s.conf.guard.Priced(op.AgentsAdjust.Name) { // what has a price is sent once
 		opts = append(opts, AllowRetryUnknown())
 	}
-	_, err = s.adjust(ctx, id, a, opts)
+	_, err := s.adjust(ctx, id, a, opts)
 	return err
 }
 

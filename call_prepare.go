@@ -212,26 +212,27 @@ func (c *call) encodeBody() {
 	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
 		value = Fields{}
 	}
-	text, invalid, err := outbound.Encode(value, append(c.extraFields(), c.opts.fields...))
-	bad.InvalidText(invalid)
-	if err != nil {
-		bad.Add("body", "cannot be encoded: %v", err)
-	}
+	c.given = encoded(value, in.extra, c.opts.fields, bad)
 	contentType := "application/json"
-	c.given = text
-	if c.body = text; in.form {
+	if c.body = c.given; in.form {
 		c.body, contentType = outbound.Form(c.body)
 	}
 	c.header["Content-Type"] = []string{contentType}
 }
 
-// extraFields are the fields beside those of the body, in the order of their names.
-func (c *call) extraFields() (extra []outbound.Field) {
-	for _, fields := range c.in.extra {
+// encoded is the JSON of a body with the fields beside it, in the order of their names, and those of options.
+func encoded(body any, beside []Fields, added []outbound.Field, bad *check.Violations) []byte {
+	var more []outbound.Field
+	for _, fields := range beside {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			c.bad.Must(name != "", "body", "has a field without a name")
-			extra = append(extra, outbound.Field{Name: name, Value: fields[name]})
+			bad.Must(name != "", "body", "has a field without a name")
+			more = append(more, outbound.Field{Name: name, Value: fields[name]})
 		}
 	}
-	return extra
+	text, invalid, err := outbound.Encode(body, append(more, added...))
+	bad.InvalidText(invalid)
+	if err != nil {
+		bad.Add("body", "cannot be encoded: %v", err)
+	}
+	return text
 }
