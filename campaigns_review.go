@@ -212,7 +212,7 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	if !review.Valid(digest) {
-		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review by this version: review the campaign again"))
 	}
 	if s.conf.journal == nil {
 		return nil, refusal(op.CampaignsApprove, check.One("WithJournal", "is required: an approval resumes a campaign that was stopped, and only a "+
