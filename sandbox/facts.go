@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -51,52 +51,38 @@ func (c *call) editFact() response {
 	return reply(http.StatusOK, object{"fact": object{"id": next.ID, "claim": next.Claim, "category": next.Category}})
 }
 
-// The documented words, in lower case and with spaces for hyphens.
+// The documented words. White space or hyphens separate those of a phrase, and a word may be longer, as in discounts.
 const (
-	dealWords = `(discount|quote|contract|renewal|proposal|negotiated|agreed)`
-	termWords = `(renewal date|contract term|termination clause|auto renew|payment terms|master service agreement|non disclosure)`
+	dealWords = `discount|quote|contract|renewal|proposal|negotiated|agreed`
+	termWords = `renewal date|contract term|termination clause|auto renew|payment terms|master service agreement|non disclosure`
 	currency  = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
 		`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 )
 
-// What the gate looks for, in a claim or in its phrases.
-var (
-	contact = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
-	phone   = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
-	amount  = regexp.MustCompile(`(?i)` + currency + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currency)
-	deal    = regexp.MustCompile(` ` + dealWords)
-	terms   = regexp.MustCompile(` ` + termWords + `| (msa|sow|nda)s? | net ?(30|60|90) `)
-)
+// gate is what a claim may not have: all of the patterns of one reason.
+var gate = []struct {
+	reason   string
+	patterns []*regexp.Regexp
+}{
+	{"an e-mail address", patterns(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)},
+	{"a run of phone-like digits", patterns(`\d([\pZ()./-]{0,3}\d){8}`)},
+	{"a currency amount next to deal language", patterns(currency+`\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?`+currency, `(^|[^\pL\pN_])(`+dealWords+`)`)},
+	{"contract vocabulary", patterns(`(^|[^\pL\pN_])((` + strings.ReplaceAll(termWords, " ", `[\pZ\s-]+`) + `)|((msa|sow|nda)s?|net[\pZ\s-]*(30|60|90))($|[^\pL\pN_]))`)},
+}
+
+func patterns(texts ...string) (all []*regexp.Regexp) {
+	for _, text := range texts {
+		all = append(all, regexp.MustCompile(`(?i)`+text))
+	}
+	return all
+}
 
 // identifying returns why the gate rejects a claim, or an empty string.
 func identifying(claim string) string {
-	words := phrases(claim)
-	switch {
-	case contact.MatchString(claim):
-		return "an e-mail address"
-	case phone.MatchString(claim):
-		return "a run of phone-like digits"
-	case amount.MatchString(claim) && deal.MatchString(words):
-		return "a currency amount next to deal language"
-	case terms.MatchString(words):
-		return "contract vocabulary"
-	}
-	return ""
-}
-
-// phrases writes the words of a text in lower case, with one space between those that white space or hyphens separate, and a
-// bar where anything else does.
-func phrases(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
-			b.WriteRune(unicode.ToLower(r))
-		case unicode.IsSpace(r), unicode.Is(unicode.Z, r), r == '-':
-			b.WriteByte(' ')
-		default:
-			b.WriteString(" | ")
+	for _, g := range gate {
+		if !slices.ContainsFunc(g.patterns, func(p *regexp.Regexp) bool { return !p.MatchString(claim) }) {
+			return g.reason
 		}
 	}
-	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
+	return ""
 }

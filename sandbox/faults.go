@@ -21,7 +21,6 @@ type Fault struct {
 	setAt  string // in a test
 	op     string // "*" is every operation
 	words  []string
-	off    bool
 
 	when []func(*http.Request) bool
 	turn func(n int) bool // whether the nth matching request is hit; nil hits all
@@ -138,13 +137,6 @@ func (sb *Sandbox) Hits(f *Fault) int {
 	return f.hits
 }
 
-// Switch turns a fault off, or on again. While it is off, it affects and counts nothing, and need not fire.
-func (sb *Sandbox) Switch(f *Fault, on bool) {
-	sb.mu.Lock()
-	defer sb.mu.Unlock()
-	f.off = !on
-}
-
 // Clear removes all faults. Those that have not fired are not reported.
 func (sb *Sandbox) Clear() {
 	sb.mu.Lock()
@@ -167,7 +159,7 @@ func (f *Fault) String() string {
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
 func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
 	sb.mu.Lock()
-	candidates := kept(sb.faults, func(f *Fault) bool { return !f.off })
+	candidates := slices.Clone(sb.faults)
 	sb.mu.Unlock()
 	return kept(candidates, func(f *Fault) bool { return f.matches(o, r, body) })
 }

@@ -388,28 +388,6 @@ func TestAppliedAnswersInPlaceOfTheService(t *testing.T) {
 	})
 }
 
-func TestFaultsAreSwitchedOffAndOn(t *testing.T) {
-	sb := sandbox.New(t)
-	f := sb.Fail("account.me", sandbox.Nth(2), sandbox.HTML(502))
-	never := sb.Fail("account.me", sandbox.HTML(503))
-	sb.Switch(never, false) // and so it need not fire
-	status := func() int {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/me", nil)
-		require.NoError(t, err)
-		req.SetBasicAuth(sb.Token(), "")
-		resp, err := sb.Client().Do(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		return resp.StatusCode
-	}
-	require.Equal(t, 200, status())
-	sb.Switch(f, false)
-	require.Equal(t, 200, status(), "off, and not counted")
-	sb.Switch(f, true)
-	require.Equal(t, 502, status())
-	require.Equal(t, 1, sb.Hits(f))
-}
-
 // A gateway that repeats a request forwards the second response, and tells of itself.
 func TestResent(t *testing.T) {
 	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
@@ -433,7 +411,7 @@ func TestTotalsThatAreWrong(t *testing.T) {
 				tx.CreateList(sandbox.List{Name: strconv.Itoa(i)})
 			}
 		})
-		f := sb.Fail("lists.list", sandbox.CapTotals(2))
+		sb.Fail("lists.list", sandbox.CapTotals(2))
 		page := func(number string) string {
 			r := c.get(lists, "limit", "2", "pageNum", number)
 			var p struct {
@@ -446,7 +424,7 @@ func TestTotalsThatAreWrong(t *testing.T) {
 		require.Equal(t, "2 {1 2}", page("1"))
 		require.Equal(t, "1 {1 2}", page("3"))
 		require.Equal(t, "0 {1 2}", page("4"))
-		sb.Switch(f, false)
+		sb.Clear()
 		sb.Fail("lists.list", sandbox.Nth(1), sandbox.EmptyPage(), sandbox.Header("Age", "2"))
 		require.Equal(t, "0 {0 0}", page("1"))
 		require.Equal(t, "2 {3 5}", page("1"))

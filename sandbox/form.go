@@ -161,24 +161,26 @@ func only(known ...string) taking {
 	}
 }
 
-func anyText(_ *call, v value) string {
-	if !v.isText {
-		return "has to be a string"
+// aText is a text with something more.
+func aText(wrong func(text string) string) rule {
+	return func(_ *call, v value) string {
+		if !v.isText {
+			return "has to be a string"
+		}
+		return wrong(v.text)
 	}
-	return ""
 }
+
+var anyText = aText(func(string) string { return "" })
 
 // chars is a text of a length, in characters.
 func chars(longest int) rule {
-	return func(c *call, v value) string {
-		if problem := anyText(c, v); problem != "" {
-			return problem
-		}
-		if n := runes(v.text); n < 1 || n > longest {
+	return aText(func(text string) string {
+		if n := runes(text); n < 1 || n > longest {
 			return fmt.Sprintf("has to be 1 to %d characters long", longest)
 		}
 		return ""
-	}
+	})
 }
 
 // aName is a text that is kept without the space at both ends.
@@ -189,12 +191,12 @@ func aName(c *call, v value) string {
 
 const wantID = "has to be 24 hexadecimal digits"
 
-func anID(_ *call, v value) string {
-	if !v.isText || !isID(v.text) {
+var anID = aText(func(text string) string {
+	if !isID(text) {
 		return wantID
 	}
 	return ""
-}
+})
 
 const maxIDs = 500
 
@@ -240,15 +242,12 @@ func aFlag(_ *call, v value) string {
 
 // oneOf is one of several texts.
 func oneOf(choices ...string) rule {
-	return func(c *call, v value) string {
-		if problem := anyText(c, v); problem != "" {
-			return problem
-		}
-		if !slices.Contains(choices, v.text) {
+	return aText(func(text string) string {
+		if !slices.Contains(choices, text) {
 			return "has to be one of " + strings.Join(choices, ", ")
 		}
 		return ""
-	}
+	})
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }

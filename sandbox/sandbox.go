@@ -167,7 +167,7 @@ func (sb *Sandbox) finish() {
 	sb.t = nil
 	var unfired []string
 	for _, f := range sb.faults {
-		if f.hits == 0 && !f.off {
+		if f.hits == 0 {
 			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}

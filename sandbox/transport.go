@@ -12,6 +12,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"os"
+	"reflect"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -48,20 +49,18 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	trace := traceOf(req)
-	trace.getConn()
+	trace.GetConn(hostPort)
 	body, err := readBody(req)
 	if err == nil {
 		err = req.Context().Err()
 	}
 	if err != nil {
-		trace.connected()
-		trace.wrote(err)
+		wrote(trace, err)
 		return nil, err
 	}
 	d := t.sb.exchange(arrived(req, body), body)
 	if d.fault.drop != dropRefuse {
-		trace.connected()
-		trace.wrote(nil)
+		wrote(trace, nil)
 	}
 	err = t.sb.clock.Sleep(req.Context(), d.fault.latency)
 	switch {
@@ -69,14 +68,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	case d.fault.drop == dropRefuse: // nobody listens, and nothing was sent
 		err = broken("dial", "connect", errRefused)
-		trace.connecting(err)
+		trace.ConnectStart("tcp", hostPort)
+		trace.ConnectDone("tcp", hostPort, err)
 		return nil, err
 	case d.lost() && d.fault.reset:
 		return nil, broken("read", "read", errReset)
 	case d.lost():
 		return nil, io.EOF
 	}
-	trace.firstByte()
+	trace.GotFirstResponseByte()
 	return d.httpResponse(req, t.sb.clock), nil
 }
 
@@ -123,65 +123,42 @@ func (d *delivery) httpResponse(req *http.Request, clock Clock) *http.Response {
 	return resp
 }
 
-// tracer fires the hooks of a request. Nil hooks are skipped.
-type tracer struct{ *httptrace.ClientTrace }
-
-func traceOf(req *http.Request) tracer {
-	if t := httptrace.ContextClientTrace(req.Context()); t != nil {
-		return tracer{t}
+// traceOf are the hooks of a request. Those that it lacks do nothing.
+func traceOf(req *http.Request) *httptrace.ClientTrace {
+	all := &httptrace.ClientTrace{
+		GetConn: func(string) {}, ConnectStart: func(_, _ string) {}, ConnectDone: func(_, _ string, _ error) {}, GotConn: func(httptrace.GotConnInfo) {},
+		WroteHeaders: func() {}, WroteRequest: func(httptrace.WroteRequestInfo) {}, GotFirstResponseByte: func() {},
 	}
-	return tracer{&httptrace.ClientTrace{}}
+	if given := httptrace.ContextClientTrace(req.Context()); given != nil {
+		for from, to, i := reflect.ValueOf(given).Elem(), reflect.ValueOf(all).Elem(), 0; i < to.NumField(); i++ {
+			if !from.Field(i).IsNil() {
+				to.Field(i).Set(from.Field(i))
+			}
+		}
+	}
+	return all
 }
 
-func (t tracer) getConn() {
-	if t.GetConn != nil {
-		t.GetConn(hostPort)
-	}
-}
-
-func (t tracer) connecting(err error) {
-	if t.ConnectStart != nil {
-		t.ConnectStart("tcp", hostPort)
-	}
-	if t.ConnectDone != nil {
-		t.ConnectDone("tcp", hostPort, err)
-	}
-}
-
-func (t tracer) connected() {
-	t.connecting(nil)
-	if t.GotConn != nil {
-		t.GotConn(httptrace.GotConnInfo{Conn: newTracedConn()})
-	}
+// wrote goes through the hooks of a request that was sent on a new connection.
+func wrote(trace *httptrace.ClientTrace, err error) {
+	trace.ConnectStart("tcp", hostPort)
+	trace.ConnectDone("tcp", hostPort, nil)
+	trace.GotConn(httptrace.GotConnInfo{Conn: newTracedConn()})
+	trace.WroteHeaders()
+	trace.WroteRequest(httptrace.WroteRequestInfo{Err: err})
 }
 
 // onIdle sends a request on a connection that the server closes at this moment, as Node.js does after six seconds. Nothing arrives.
 func onIdle(req *http.Request) error {
 	trace, conn := traceOf(req), newTracedConn()
-	trace.getConn()
-	if trace.GotConn != nil {
-		trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: true, WasIdle: true, IdleTime: 6 * time.Second})
-	}
+	trace.GetConn(hostPort)
+	trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: true, WasIdle: true, IdleTime: 6 * time.Second})
 	if conn.closed.Load() {
 		return broken("write", "write", net.ErrClosed) // by the client, before anything was written
 	}
-	trace.wrote(nil)
+	trace.WroteHeaders()
+	trace.WroteRequest(httptrace.WroteRequestInfo{})
 	return broken("read", "read", errReset)
-}
-
-func (t tracer) wrote(err error) {
-	if t.WroteHeaders != nil {
-		t.WroteHeaders()
-	}
-	if t.WroteRequest != nil {
-		t.WroteRequest(httptrace.WroteRequestInfo{Err: err})
-	}
-}
-
-func (t tracer) firstByte() {
-	if t.GotFirstResponseByte != nil {
-		t.GotFirstResponseByte()
-	}
 }
 
 type address string

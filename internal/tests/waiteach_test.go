@@ -184,9 +184,9 @@ func TestWaits_ForWhatDoesNotShowYet(t *testing.T) {
 				if name == "WaitEach" {
 					sb.Fail("agents.list", sandbox.Always(), sandbox.RawBody(200, `{"agents":[]}`))
 				}
-				hidden := sb.Fail(tc.op, sandbox.Always(), sandbox.Status(404, string(tc.code)))
-				time.AfterFunc(late, func() { sb.Switch(hidden, false) })
 				began := time.Now()
+				hidden := sandbox.When(func(*http.Request) bool { return time.Since(began) < late })
+				sb.Fail(tc.op, hidden, sandbox.Status(404, string(tc.code)))
 				err := tc.wait(t.Context(), SandboxClient(t, sb))
 				if late < tc.shows {
 					require.NoError(t, err)

@@ -180,12 +180,12 @@ func TestClaimsBehindGateways(t *testing.T) {
 		}
 		require.Greater(t, total[prospectkit.OutcomeApplied], len(calls), "%v: in good weather most calls get through", total)
 		for _, opts := range trouble {
-			fault := s.sb.Fail("*", opts...)
+			s.sb.Fail("*", opts...)
 			for range 2 {
 				add(s.round(t, veteran, true))
 				add(s.round(t, s.client(t), false))
 			}
-			s.sb.Switch(fault, false)
+			s.sb.Clear()
 		}
 		require.NoError(t, s.origin.Close())
 		add(s.round(t, veteran, true))
