@@ -12,6 +12,11 @@ import (
 
 var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsApprove: {handle: (*call).approveCampaign},
+	op.CampaignsSends:   {handle: (*call).listSends, takes: pages},
+	op.CampaignsEditSend: {handle: (*call).editSend, json: true, takes: []taking{
+		either("subject", "body", "dueAt"), optional("subject", anyText), optional("body", anyText), optional("dueAt", anInstant),
+		only("subject", "body", "dueAt"),
+	}},
 })
 
 func (c *call) approveCampaign() response {
@@ -27,7 +32,12 @@ func (c *call) approveCampaign() response {
 	if lacks := c.lacks(cp); len(lacks) > 0 {
 		deny("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
 	}
-	c.effect(func() { c.sb.approve(c.ws, cp, c.id) }, "campaign approved: %s", cp.ID)
+	c.effect(func() {
+		c.ws.approvedBy[cp.ID] = c.id
+		cp.Status, cp.ActivatesAt = statusActive, c.now.Add(c.sb.activates)
+		cp.LockedUntil = cp.ActivatesAt
+		c.sb.scheduleActivation(c.ws, cp)
+	}, "campaign approved: %s", cp.ID)
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
 }
 
@@ -59,21 +69,6 @@ func (c *call) lacks(cp *Campaign) (lacks []string) {
 func (ws *workspace) sources(c *Campaign) []*List {
 	lists := appendEach(nil, c.ListIDs, func(id string) *List { return ws.list(id) })
 	return slices.DeleteFunc(lists, func(l *List) bool { return l == nil })
-}
-
-// approve lets the messages of a campaign be sent once its activation has ended.
-func (sb *Sandbox) approve(ws *workspace, c *Campaign, requestID string) {
-	ws.approvedBy[c.ID] = requestID
-	c.Status = statusActive
-	c.ActivatesAt = sb.now.Add(sb.activates)
-	c.LockedUntil = c.ActivatesAt
-	sb.scheduleActivation(ws, c)
-}
-
-// stop suspends what a campaign has not sent yet.
-func (sb *Sandbox) stop(c *Campaign) {
-	c.Status, c.ActivatesAt = statusStopped, time.Time{}
-	c.LockedUntil = sb.now.Add(sb.activates)
 }
 
 func (sb *Sandbox) scheduleActivation(ws *workspace, c *Campaign) {
@@ -112,14 +107,6 @@ func (sb *Sandbox) enrol(ws *workspace, c *Campaign, at time.Time) {
 		}
 	}
 }
-
-var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsSends: {handle: (*call).listSends, takes: pages},
-	op.CampaignsEditSend: {handle: (*call).editSend, json: true, takes: []taking{
-		either("subject", "body", "dueAt"), optional("subject", anyText), optional("body", anyText), optional("dueAt", anInstant),
-		only("subject", "body", "dueAt"),
-	}},
-})
 
 const (
 	firstSend = time.Minute

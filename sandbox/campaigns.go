@@ -129,11 +129,6 @@ func validateCampaign(_ *Workspace, c Campaign, fail failing) {
 	if len(c.ListIDs) > maxLists {
 		fail("campaign %q: %d lists, %d are allowed", c.Name, len(c.ListIDs), maxLists)
 	}
-	for _, id := range c.ListIDs {
-		if !isID(id) {
-			fail("campaign %q: the list id %q is not 24 hexadecimal digits", c.Name, id)
-		}
-	}
 	for _, s := range c.Steps {
 		fail.among("campaign", c.Name, "step type", s.Type, stepTypes...)
 	}
@@ -187,12 +182,12 @@ func (tx *Tx) ConnectAccount(channel string) {
 
 // StopCampaign stops an active campaign: nothing more is sent until it is approved again.
 func (tx *Tx) StopCampaign(campaignID string) {
-	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
-		if c.Status != statusActive {
-			return false
+	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, now time.Time) bool {
+		was := c.Status
+		if was == statusActive {
+			c.Status, c.ActivatesAt, c.LockedUntil = statusStopped, time.Time{}, now.Add(tx.sb.activates)
 		}
-		tx.sb.stop(c)
-		return true
+		return was == statusActive
 	})
 }
 

@@ -106,16 +106,6 @@ func TestWhatCounts(t *testing.T) {
 	require.Equal(t, 9880, sb.Remaining("lists")[1], "the minute held the rest back")
 }
 
-func TestHeadersOnErrors(t *testing.T) {
-	sb := sandbox.New(t)
-	c := inPlace(t, sb)
-	require.Equal(t, "120", c.get(lists, "limit", "0").header.Get("RateLimit-Limit"))
-	sb.Consume("lists", 120)
-	r := c.get(lists)
-	require.Equal(t, "0", r.header.Get("RateLimit-Remaining"))
-	require.NotEmpty(t, r.header.Get("Retry-After"))
-}
-
 func TestLimitsCanBeChangedAndSwitchedOff(t *testing.T) {
 	sb := sandbox.New(t, sandbox.NoLimits())
 	c := inPlace(t, sb)

@@ -159,7 +159,7 @@ var lists = keeps(kind[List]{
 	},
 })
 
-func (l *List) begin(ws *workspace, created, now time.Time) {
+func (l *List) begin(ws *workspace, created, _ time.Time) {
 	delete(ws.rows, l)
 	if l.CreatedAt.IsZero() {
 		l.CreatedAt = stamp(created)

@@ -276,7 +276,7 @@ func TestRowsUnquotedHeadcountAnswers500(t *testing.T) {
 		`{"numberOfEmployees":{"exclude":[50]}}`, `{"numberOfEmployees":50}`,
 	} {
 		for _, list := range []string{id(1), id(2)} {
-			onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			onEachRoad(t, []sandbox.Option{rowLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 				t.Helper()
 				c.get(rowsOf(list), "filters", filters).fails(500, "UNEXPECTED_ERROR")
 			})

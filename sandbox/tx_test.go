@@ -158,6 +158,8 @@ func TestMisuseIsReported(t *testing.T) {
 		"price":          sandbox.WithPrices(sandbox.Prices{"lists.list": 1}),
 		"negative price": sandbox.WithPrices(sandbox.Prices{"lists.add-members": -1}),
 		"every":          sandbox.Agents(sandbox.AgentPlan{Every: -1}),
+		"initializes":    sandbox.InitializesFor(-1),
+		"activates":      sandbox.ActivatesFor(-1),
 		"surface":        sandbox.Limits(map[string]sandbox.Limit{"list": {}}),
 		"negative limit": sandbox.Limits(map[string]sandbox.Limit{"lists": {PerDay: -1}}),
 	} {
