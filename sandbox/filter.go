@@ -67,17 +67,13 @@ var (
 	}
 )
 
-// honoured omits the keys that a company list does not honor.
-func (l *List) honoured(conditions []condition) []condition {
-	return kept(conditions, func(condition condition) bool {
-		_, ok := companyFields[condition.key]
-		return ok || l.EntityType != CompanyList || condition.key == "customColumns"
-	})
-}
-
+// meets reports whether a row meets all conditions that its list honors.
 func (c *call) meets(l *List, i int, conditions []condition) bool {
 	m := match{c.ws, l, l.Rows[i], c.ws.index(l).ids[i]}
-	return !slices.ContainsFunc(conditions, func(condition condition) bool { return !condition.test(&m) })
+	return !slices.ContainsFunc(conditions, func(condition condition) bool {
+		_, honored := companyFields[condition.key]
+		return (honored || l.EntityType != CompanyList || condition.key == "customColumns") && !condition.test(&m)
+	})
 }
 
 // values are the texts that a row has for a filter key.

@@ -117,15 +117,6 @@ func (p person) row(n int) Row {
 	}
 }
 
-// profile is a person as a search finds one: the documented fields, and the filter keys it can be found by.
-func (p person) profile(n int) Row {
-	return Row{
-		"firstName": p.First, "lastName": p.Last, "jobTitle": p.Title, "companyName": p.Employer.Name,
-		"socialUrl":        fmt.Sprintf("https://social.example/in/%s.%s.%d", slug(p.First), slug(p.Last), n),
-		"job_title_levels": p.Level,
-	}
-}
-
 var notInAddress = regexp.MustCompile(`[^a-z0-9-]`)
 
 // slug keeps the characters that an address may have.

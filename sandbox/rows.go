@@ -54,7 +54,6 @@ func (c *call) listRows() response {
 	if sortOrder != "" {
 		path = sortPath(l.EntityType, c.in.text("sortBy"))
 	}
-	conditions = l.honoured(conditions)
 	if path == "" && len(conditions) == 0 {
 		from, to, pages := page.of(len(l.Rows))
 		return rowPage(l, l.Rows[from:to], pages)

@@ -52,7 +52,10 @@ var savedSearches = keeps(kind[SavedSearch]{
 // invented is what searches find if the seed has nothing.
 var invented = sync.OnceValues(func() (people, firms []json.RawMessage) {
 	for i := range 250 {
-		people = append(people, Rows(invent("prospects", i).profile(i))...)
+		p := invent("prospects", i)
+		row := p.row(i)
+		row["companyName"], row["job_title_levels"] = p.Employer.Name, p.Level
+		people = append(people, Rows(row)...)
 	}
 	for i := range 60 {
 		firms = append(firms, Rows(inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row())...)
@@ -121,24 +124,16 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	return filters, nil
 }
 
-// shown is a profile without the fields that only filters use: undocumented fields with the name of a filter.
-func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
-	var all fields
-	_ = json.Unmarshal(profile, &all) // it is an object
-	before := len(all)
-	for key := range ws.filterOptions() {
-		if !slices.Contains(profileFields, key) {
-			delete(all, key)
+// shown is a profile as a search shows it: the fields that are documented.
+func shown(profile json.RawMessage) json.RawMessage {
+	fields := fields{}
+	for _, name := range []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"} {
+		if value, there := jsonscan.Lookup(profile, name); there {
+			fields[name] = value
 		}
 	}
-	if len(all) == before {
-		return profile
-	}
-	return must(json.Marshal(all))
+	return must(json.Marshal(fields))
 }
-
-// profileFields are the documented ones.
-var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
 func (f searchFilters) meets(profile json.RawMessage) bool {
 	for key, values := range f {
@@ -160,7 +155,7 @@ func (c *call) searchProspects() response {
 
 // profiles are those that filters find.
 func (c *call) profiles(f searchFilters) []json.RawMessage {
-	return appendEach(nil, kept(c.ws.prospects(), f.meets), c.ws.shown)
+	return appendEach(nil, kept(c.ws.prospects(), f.meets), shown)
 }
 
 func (c *call) saveSearchToList() response {
