@@ -357,12 +357,13 @@ func TestContext_DeadlineBeforeTheWait(t *testing.T) {
 	}
 }
 
+func longest(d time.Duration) []prospectkit.ClientOption {
+	return []prospectkit.ClientOption{prospectkit.WithMaxWait(d)}
+}
+
 // A wait for the rate limit that does not fit is not begun: the call says at once when it would, whether the service said so, in the error
 // of its response, or the budget knew. As long as the surface is paused, nothing more is sent, reads nor writes.
 func TestContext_RefusedWaitsSayWhen(t *testing.T) {
-	longest := func(d time.Duration) []prospectkit.ClientOption {
-		return []prospectkit.ClientOption{prospectkit.WithMaxWait(d)}
-	}
 	for name, c := range map[string]struct {
 		retryAfter string
 		within     time.Duration // the deadline; 0: none

@@ -119,7 +119,6 @@ func TestToken_SourceFails(t *testing.T) {
 	err := tests.Move(t.Context(), l.client(t, "", s, prospectkit.WithJournal(book), tests.Events(&seen)))
 	refused := tests.AsRefused(t, err)
 	require.Equal(t, prospectkit.RuleToken, refused.Rule)
-	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorIs(t, err, sealed)
 	require.Equal(t, tests.NoWait, tests.Waits(err))
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))

@@ -27,9 +27,9 @@ func ofTicket(c *prospectkit.Client, ticket journal.Ticket) resolving {
 }
 
 // resolved is what a Resolve finds.
-func resolved(t *testing.T, resolve resolving, opts ...prospectkit.CallOption) *prospectkit.Resolution {
+func resolved(t *testing.T, resolve resolving) *prospectkit.Resolution {
 	t.Helper()
-	r, err := resolve(t.Context(), opts...)
+	r, err := resolve(t.Context())
 	require.NoError(t, err)
 	return r
 }

@@ -111,7 +111,7 @@ func TestErrors_FutureCodePassesUnchanged(t *testing.T) {
 		require.Equal(t, prospectkit.Code("moon-Too Far"), prospectkit.CodeOf(err))
 		require.False(t, prospectkit.CodeOf(err).Known())
 		requireClass(t, err, class)
-		tests.AsError(t, err)
+		require.ErrorAs(t, err, new(*prospectkit.Error))
 	}
 }
 
@@ -201,7 +201,7 @@ func TestErrors_SuccessWithoutContent(t *testing.T) {
 		require.True(t, moved.IsZero())
 
 		_, err = client.Account.Me(t.Context())
-		tests.AsError(t, err)
+		require.ErrorAs(t, err, new(*prospectkit.Error))
 		require.EqualError(t, err, fmt.Sprintf("prospectkit: account.me: unusable response with status %d: the response is empty", status))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a read changes nothing")
 
