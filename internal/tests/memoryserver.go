@@ -40,16 +40,22 @@ func InBubble(t *testing.T, name string, test func(t *testing.T)) {
 // InMemory runs a test in a bubble, with a server in it.
 func InMemory(t *testing.T, h http.HandlerFunc, test func(t *testing.T, m *MemoryServer)) {
 	t.Helper()
+	InMemoryIdle(t, 0, h, test)
+}
+
+// InMemoryIdle is InMemory with a server that closes connections which are idle for so long.
+func InMemoryIdle(t *testing.T, idle time.Duration, h http.HandlerFunc, test func(t *testing.T, m *MemoryServer)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m := serveInMemory(h)
+		m := serveInMemory(idle, h)
 		defer m.Stop()
 		test(t, m)
 	})
 }
 
-func serveInMemory(h http.HandlerFunc) *MemoryServer {
+func serveInMemory(idle time.Duration, h http.HandlerFunc) *MemoryServer {
 	m := &MemoryServer{conns: make(chan net.Conn), closed: make(chan struct{})}
-	m.server = &http.Server{ReadHeaderTimeout: time.Hour, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m.server = &http.Server{ReadHeaderTimeout: time.Hour, IdleTimeout: idle, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.Requests.Add(1)
 		h(w, r)
 	})}
@@ -73,9 +79,6 @@ func (m *MemoryServer) Client(tb testing.TB, opts ...prospectkit.ClientOption) *
 	tb.Helper()
 	return NewClient(tb, m.Transport, opts...)
 }
-
-// CloseIdle makes the server close connections that are idle for so long.
-func (m *MemoryServer) CloseIdle(after time.Duration) { m.server.IdleTimeout = after }
 
 // Stop closes the server and its connections.
 func (m *MemoryServer) Stop() {

@@ -152,7 +152,7 @@ func playAll(t *testing.T, file *retrydata.File, serve func(*testing.T, *sandbox
 // inMemory serves a sandbox without sockets.
 func inMemory(t *testing.T, sb *sandbox.Sandbox) (*http.Transport, error) {
 	t.Helper()
-	m := serveInMemory(sb.Handler().ServeHTTP)
+	m := serveInMemory(0, sb.Handler().ServeHTTP)
 	m.Transport.DialTLSContext = nil
 	t.Cleanup(m.Stop)
 	return m.Transport, nil

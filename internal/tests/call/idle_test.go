@@ -22,13 +22,12 @@ const oneWay = 40 * time.Millisecond
 // farServer runs a test with a server at a distance that closes connections which are idle. Time is virtual.
 func farServer(t *testing.T, idle time.Duration, announced string, test func(t *testing.T, m *tests.MemoryServer)) {
 	t.Helper()
-	tests.InMemory(t, tests.Drained(func(w http.ResponseWriter, _ *http.Request) {
+	tests.InMemoryIdle(t, idle, tests.Drained(func(w http.ResponseWriter, _ *http.Request) {
 		if announced != "" {
 			w.Header().Set("Keep-Alive", announced)
 		}
 		tests.Write(w, 200, `{"list":{"id":"`+tests.ListID+`","name":"Q1"},"campaignId":"`+tests.CampaignID+`","status":"active","profiles":[{}],"user":{"id":"`+tests.ListID+`"}}`)
 	}), func(t *testing.T, m *tests.MemoryServer) {
-		m.CloseIdle(idle)
 		dial := m.Transport.DialContext
 		m.Transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			relayFar, err := dial(ctx, network, address)
