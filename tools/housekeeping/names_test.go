@@ -2,8 +2,10 @@ package housekeeping
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -71,96 +73,58 @@ func namesIn(span string) (list []string) {
 
 // goCode is what the Go files of the repository declare and use.
 type goCode struct {
-	used     map[string]bool     // every identifier
-	packages map[string]bool     // those that a user can import
-	members  map[string]bool     // of these packages and of their types: List.Name
-	parts    map[string][]string // of each of these types: those that it embeds or stands for; empty if one is of another package
-	services map[string]string   // the types of the fields of Client
+	used     map[string]bool // every identifier
+	packages map[string]*types.Package
+	types    map[string][]types.Type // of these packages
 }
 
 func readCode(root string) (*goCode, error) {
+	code := &goCode{map[string]bool{}, map[string]*types.Package{}, map[string][]types.Type{}}
 	list, err := sources(root, func(p string) bool { return !within(p, "tools") })
-	code := &goCode{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]string{}, map[string]string{}}
 	for _, s := range list {
 		for n := range ast.Preorder(s.File) {
 			if id, ok := n.(*ast.Ident); ok {
 				code.used[id.Name] = true
 			}
 		}
-		if !strings.HasSuffix(s.path, "_test.go") && s.Name.Name != "main" && !within(s.path, "internal", "examples") {
-			code.add(s)
-		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	modules, err := findModules(root)
+	for _, m := range modules {
+		err = errors.Join(err, code.addModule(m))
 	}
 	return code, err
 }
 
-func (c *goCode) add(s source) {
-	pkg := s.Name.Name
-	c.packages[pkg] = true
-	for _, decl := range s.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			of := pkg
-			if d.Recv != nil {
-				of = receiver(d)
-			}
-			c.members[of+"."+d.Name.Name] = true
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch spec := spec.(type) {
-				case *ast.ValueSpec:
-					for _, name := range spec.Names {
-						c.members[pkg+"."+name.Name] = true
-					}
-				case *ast.TypeSpec:
-					c.members[pkg+"."+spec.Name.Name] = true
-					c.addType(spec.Name.Name, spec.Type)
-				}
+// addModule adds the packages of a module that a user can import.
+func (c *goCode) addModule(m module) error {
+	if hidden(m.path) {
+		return nil
+	}
+	exports, err := exportsOf(m, "./...")
+	imports := importerOf(token.NewFileSet(), exports)
+	for p, file := range exports {
+		if p != m.path && !strings.HasPrefix(p, m.path+"/") || hidden(p) || file == "" {
+			continue
+		}
+		pkg, err := imports.Import(p)
+		if err != nil {
+			return err
+		}
+		c.packages[pkg.Name()] = pkg
+		for _, name := range pkg.Scope().Names() {
+			if t, ok := pkg.Scope().Lookup(name).(*types.TypeName); ok {
+				c.types[name] = append(c.types[name], t.Type())
 			}
 		}
 	}
+	return err
 }
 
-// addType adds the fields of a struct, the methods of an interface, or the type that another one stands for.
-func (c *goCode) addType(name string, of ast.Expr) {
-	parts := []string{}
-	embed := func(part ast.Expr) {
-		if p, ok := part.(*ast.StarExpr); ok {
-			part = p.X
-		}
-		other := ""
-		switch t := part.(type) {
-		case *ast.Ident:
-			other = t.Name
-			c.members[name+"."+other] = true
-		case *ast.SelectorExpr:
-			c.members[name+"."+t.Sel.Name] = true
-		}
-		parts = append(parts, other)
-	}
-	fields := new(ast.FieldList)
-	switch t := of.(type) {
-	case *ast.StructType:
-		fields = t.Fields
-	case *ast.InterfaceType:
-		fields = t.Methods
-	case *ast.FuncType, *ast.MapType, *ast.ArrayType:
-	default:
-		embed(t)
-	}
-	for _, field := range fields.List {
-		for _, id := range field.Names {
-			c.members[name+"."+id.Name] = true
-			if p, ok := field.Type.(*ast.StarExpr); ok && name == "Client" {
-				c.services[id.Name] = types.ExprString(p.X)
-			}
-		}
-		if len(field.Names) == 0 {
-			embed(field.Type)
-		}
-	}
-	c.parts[name] = append(parts, c.parts[name]...)
-}
+// hidden reports whether no user can import a package.
+func hidden(p string) bool { return within(p+"/", "internal", "cmd", "examples", "tools") }
 
 // has reports whether a name exists. A variable is named after its type: client.With is that of a Client.
 func (c *goCode) has(name string) bool {
@@ -169,11 +133,14 @@ func (c *goCode) has(name string) bool {
 		return c.used[name] || strings.HasPrefix(name, "Test") && c.hasTest(name)
 	}
 	next, _, _ := strings.Cut(rest, ".")
-	typ := cmp.Or(c.services[first], map[string]string{"sb": "Sandbox"}[first], strings.ToUpper(first[:1])+first[1:])
+	typ := cmp.Or(map[string]string{"sb": "Sandbox"}[first], strings.ToUpper(first[:1])+first[1:])
+	if c.types[typ+"Service"] != nil {
+		typ += "Service" // as Lists, of a Client
+	}
 	switch {
-	case c.packages[first]:
-		return c.members[first+"."+next] && c.has(rest)
-	case c.parts[typ] != nil:
+	case c.packages[first] != nil:
+		return c.packages[first].Scope().Lookup(next) != nil && c.has(rest)
+	case c.types[typ] != nil:
 		return c.hasMember(typ, next) && c.has(rest)
 	case ast.IsExported(first) && !c.used[first]:
 		return false
@@ -196,18 +163,11 @@ func (c *goCode) hasTest(pattern string) bool {
 	return false
 }
 
-// hasMember also looks at the types that a type embeds, except those it came by: another package may have types of the same names.
-func (c *goCode) hasMember(typ, name string, by ...string) bool {
-	by = append(by, typ)
-	return c.members[typ+"."+name] || slices.ContainsFunc(c.parts[typ], func(part string) bool {
-		return part == "" && c.used[name] || !slices.Contains(by, part) && c.hasMember(part, name, by...)
+func (c *goCode) hasMember(typ, name string) bool {
+	return slices.ContainsFunc(c.types[typ], func(t types.Type) bool {
+		member, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
+		return member != nil
 	})
-}
-
-// receiver is the name of a method's type.
-func receiver(d *ast.FuncDecl) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*"), "[")
-	return name
 }
 
 func namedCode(text string) map[string]string {
@@ -215,10 +175,10 @@ func namedCode(text string) map[string]string {
 		"client.go": clientGo + `
 type RefusedError struct{ Rule string }
 type Loose struct{ List }
-type Wide struct{ *http.Client }
 var ErrGone, CodeBusy = 1, 2
 func WithRetry(int) {}
 `,
+		"wide.go":         "package prospectkit\n\nimport \"net/http\"\n\ntype Wide struct{ *http.Client }\n",
 		"spend/guard.go":  "package spend\n\ntype Guard struct{ state int }\n\nfunc (*Guard) Books() {}\n",
 		"client_test.go":  "package prospectkit\n\nimport (\n\t\"net/http\"\n\t\"testing\"\n)\n\nfunc TestClient_All(*testing.T) { _ = http.Client{Timeout: 1}; errors.As() }\n",
 		"internal/x/x.go": "package x\n\nfunc Hidden() {}\n",

@@ -218,7 +218,7 @@ func moduleOf(file *ast.File, modules []module) module {
 	return best
 }
 
-// exportFiles compiles what the files import and maps each package to its export data.
+// exportFiles are the exportsOf what the files import.
 func exportFiles(m module, files []checked) (map[string]string, error) {
 	imports := map[string]bool{}
 	for _, c := range files {
@@ -229,7 +229,12 @@ func exportFiles(m module, files []checked) (map[string]string, error) {
 	if len(imports) == 0 {
 		return map[string]string{}, nil
 	}
-	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, slices.Sorted(maps.Keys(imports))...)
+	return exportsOf(m, slices.Sorted(maps.Keys(imports))...)
+}
+
+// exportsOf compiles packages, and maps them and those that they need to their export data.
+func exportsOf(m module, packages ...string) (map[string]string, error) {
+	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, packages...)
 	out, err := goTool(m.dir, args...)
 	if err != nil {
 		return nil, err
