@@ -409,7 +409,7 @@ func (s *AgentsService) look(ctx context.Context, w *awaited, id string) error {
 	default:
 		if seen := agent.sighting(); seen.Settled || seen.Err != nil {
 			w.hand(id, agent, seen.Err)
-			return nil
+			return nil //nolint:nilerr // it is handed out
 		}
 	}
 	w.remove(id)

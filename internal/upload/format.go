@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 const (
@@ -34,7 +35,7 @@ var workbooks = []struct{ signature, name string }{{signatureZIP, "XLSX: rename 
 func foreign(head []byte, isCSV bool) string {
 	known := foreigners
 	if isCSV {
-		known = append(known[:len(known):len(known)], workbooks...)
+		known = slices.Concat(known, workbooks)
 	}
 	for _, f := range known {
 		if bytes.HasPrefix(head, []byte(f.signature)) {
