@@ -68,12 +68,14 @@ func TestLinks(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	require.Equal(t, []string{
+		"README.md: no block ```sh go test",
+		"README.md: no block ./... ```",
 		"README.md: no file docs/c.md",
 		"README.md: no heading docs/b.md#what-is-not",
 		"docs/b.md: no heading #nowhere",
 	}, findings(t, references, map[string]string{
 		"README.md": "# One\n[a](https://example.org) [b](docs/b.md) [c](docs/c.md) [d](docs/b.md#what-is-not) [e](docs/b.md#what-isnt-it)\n" +
-			"```text\n[x](nothing.md)\n```\n",
+			"```text\n[x](nothing.md)\n```\n```sh go test\n./... ```\n",
 		"docs/b.md": "## What isn't: `it`\n[up](../README.md#one) [here](#nowhere)\n",
 	}))
 }

@@ -15,7 +15,10 @@ var (
 	noAnchor  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 )
 
-// references finds links in Markdown files that lead to no file, or to no heading of it.
+// fenceLine is a line that opens or closes a block: with a language, as some blocks of tests a second word, and nothing else.
+var fenceLine = regexp.MustCompile("^```(\\w+( \\w+)?)?$")
+
+// references finds links in Markdown files that lead to no file, or to no heading of it, and blocks that begin or end in the middle of a line.
 func references(root string) ([]string, error) {
 	pages, err := read(root, func(p string) bool { return path.Ext(p) == ".md" || p == agentPage })
 	headings := map[string][]string{}
@@ -24,6 +27,11 @@ func references(root string) ([]string, error) {
 	}
 	var findings []string
 	for _, p := range pages {
+		for line := range strings.Lines(p.text) {
+			if fence := strings.TrimSpace(line); strings.Contains(fence, "```") && !fenceLine.MatchString(fence) {
+				findings = append(findings, fmt.Sprintf("%s: no block %s", p.path, fence))
+			}
+		}
 		for _, line := range prose(p.text) {
 			for _, match := range reference.FindAllStringSubmatch(line, -1) {
 				target, anchor, _ := strings.Cut(match[1], "#")
