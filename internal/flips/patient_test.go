@@ -8,7 +8,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"maps"
 	"regexp"
 	"slices"
@@ -122,10 +121,10 @@ func (p *patient) table(value ast.Expr) {
 			p.err = fmt.Errorf("a row does not have %d cells", len(columns))
 			return
 		}
-		name := types.ExprString(row.Key)
+		name := written(row.Key)
 		rows, cells[name] = append(rows, name), literal.Elts[1:]
 		for _, cell := range cells[name] {
-			steps[types.ExprString(cell)] = true
+			steps[written(cell)] = true
 		}
 	}
 	for _, row := range rows {
@@ -133,12 +132,19 @@ func (p *patient) table(value ast.Expr) {
 			if row == "failRepeated" && columns[i] != "write" { // an approval is one
 				continue
 			}
-			was := types.ExprString(cells[row][i])
+			was := written(cells[row][i])
 			p.wrap(&cells[row][i], row+"."+columns[i], true, others(was, steps), func(other string) string {
 				return fmt.Sprintf("%s, %s: %s -> %s", row, columns[i], was, other)
 			})
 		}
 	}
+}
+
+// written is an expression as gofmt writes it.
+func written(e ast.Expr) string {
+	var b bytes.Buffer
+	_ = format.Node(&b, token.NewFileSet(), e) // a buffer takes everything
+	return b.String()
 }
 
 // others are the steps in place of one: the most harmful first.
@@ -193,7 +199,7 @@ func (p *patient) operands(within string, e *ast.Expr) {
 			return
 		}
 	}
-	was := types.ExprString(*e)
+	was := written(*e)
 	p.wrap(e, fmt.Sprintf("condition %d", p.wrapped), false, []string{"true", "false"}, func(value string) string {
 		text := fmt.Sprintf("%s, %s -> %s", within, was, value)
 		for n := 2; slices.ContainsFunc(p.flips, func(f flip) bool { return f.text == text }); n++ {

@@ -43,18 +43,23 @@ var (
 func (s Secrets) Plain(texts ...string) Secrets {
 	s = slices.Clone(s)
 	for _, text := range texts {
+		if len(text) < leastSecret {
+			continue
+		}
 		markup := html.EscapeString(text)
 		javascript, _ := json.Marshal(text) // a text is always encoded
 		inside := string(javascript[1 : len(javascript)-1])
-		for _, form := range []string{
+		forms := []string{
 			text, url.QueryEscape(text), url.PathEscape(text), markup, strings.ReplaceAll(markup, "&#34;", "&quot;"),
 			quotes.Replace(text), inside, strings.ReplaceAll(inside, "/", `\/`),
-		} {
+		}
+		slices.Sort(forms)
+		for _, form := range slices.Compact(forms) {
 			for _, digits := range []func(string) string{strings.ToLower, strings.ToUpper} {
 				if strings.ContainsAny(form, `%\`) {
 					form = escape.ReplaceAllStringFunc(form, func(e string) string { return e[:len(e)-2] + digits(e[len(e)-2:]) })
 				}
-				if len(text) >= leastSecret && !slices.Contains(s, form) {
+				if !slices.Contains(s, form) {
 					s = append(s, form)
 				}
 			}

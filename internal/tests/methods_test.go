@@ -5,7 +5,6 @@ import (
 	"go/doc"
 	"go/parser"
 	gotoken "go/token"
-	"go/types"
 	"maps"
 	"regexp"
 	"slices"
@@ -125,13 +124,18 @@ func named(f *ast.FuncDecl) (routes []string, scope string) {
 	return strings.Split(text, " and "), scope
 }
 
+func isContext(e ast.Expr) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	return ok && s.X.(*ast.Ident).Name == "context" && s.Sel.Name == "Context"
+}
+
 // entrances are the exported functions and methods of services that take a context.
 func (s source) entrances() map[string]*ast.FuncDecl {
 	found := make(map[string]*ast.FuncDecl)
 	for name, f := range s.funcs {
 		params := f.Type.Params.List
 		if f.Name.IsExported() && (f.Recv == nil || strings.HasSuffix(receiver(f), "Service.")) &&
-			len(params) > 0 && types.ExprString(params[0].Type) == "context.Context" {
+			len(params) > 0 && isContext(params[0].Type) {
 			found[name] = f
 		}
 	}

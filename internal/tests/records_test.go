@@ -1,4 +1,4 @@
-package tests_test
+package tests
 
 import (
 	"bytes"
@@ -21,7 +21,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -81,11 +80,11 @@ func textsOf(t *testing.T, result reflect.Value, visit func(record any, text str
 // the documented ones shows it.
 func TestRecords_KeepTheirText(t *testing.T) {
 	kept := make(map[string]int)
-	for name, anyCall := range tests.EveryCall {
+	for name, anyCall := range EveryCall {
 		synctest.Test(t, func(t *testing.T) {
-			sb := tests.EverySandbox(t, time.Now())
+			sb := EverySandbox(t, time.Now())
 			transport := &embellished{base: sb.Transport()}
-			result, err := anyCall(t.Context(), tests.SandboxClient(t, sb, prospectkit.WithTransport(transport)))
+			result, err := anyCall(t.Context(), SandboxClient(t, sb, prospectkit.WithTransport(transport)))
 			require.NoError(t, err, name)
 			textsOf(t, reflect.ValueOf(result), func(record any, text string) {
 				of := reflect.TypeOf(record).Elem().Name()
@@ -139,7 +138,7 @@ type recordField struct{ name, comment string }
 func recordFields(t *testing.T) map[string][]recordField {
 	t.Helper()
 	found := make(map[string][]recordField)
-	_, files := tests.ParseDir(t, "")
+	_, files := ParseDir(t, "")
 	for _, file := range files {
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
@@ -147,7 +146,7 @@ func recordFields(t *testing.T) map[string][]recordField {
 				return true
 			}
 			if s, ok := spec.Type.(*ast.StructType); ok && spec.Name.IsExported() && keepsText(s) {
-				found[spec.Name.Name] = fieldsOf(s)
+				found[spec.Name.Name] = documentedFields(s)
 			}
 			return false
 		})
@@ -162,7 +161,7 @@ func keepsText(s *ast.StructType) bool {
 	})
 }
 
-func fieldsOf(s *ast.StructType) (fields []recordField) {
+func documentedFields(s *ast.StructType) (fields []recordField) {
 	for _, f := range s.Fields.List {
 		if len(f.Names) == 0 || f.Tag == nil {
 			continue
@@ -196,7 +195,7 @@ func fieldProblems(conformance string, records map[string][]recordField) (proble
 
 // No field of a record is invented.
 func TestRecords_EveryFieldIsDocumentedOrMarked(t *testing.T) {
-	table, err := os.ReadFile(tests.Path("testdata", "conformance.md"))
+	table, err := os.ReadFile(Path("testdata", "conformance.md"))
 	require.NoError(t, err)
 	records := recordFields(t)
 	for _, name := range []string{"Agent", "Campaign", "ContactMatch", "List", "PresignedUpload", "Profile", "Send", "Step", "User"} {
@@ -218,8 +217,8 @@ var undocumentedResponses = []string{"lists.move"}
 // A method whose response is documented, if only in part, returns a type for it.
 func TestRecords_NoDocumentedResponseIsBare(t *testing.T) {
 	bare := 0
-	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
-		result, err := call(t.Context(), tests.SandboxClient(t, tests.EverySandbox(t, time.Now())))
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		result, err := call(t.Context(), SandboxClient(t, EverySandbox(t, time.Now())))
 		require.NoError(t, err)
 		_, isObject := result.(*prospectkit.Object)
 		if row.Shape == op.Raw || slices.Contains(undocumentedResponses, row.Name) {
@@ -248,7 +247,7 @@ func TestRecords_NoDocumentedResponseIsBare(t *testing.T) {
 func TestRecords_OfTheSandboxLoseNoField(t *testing.T) {
 	read := make(map[string]map[string]bool) // the fields that had a value
 	for name, sb := range fixtures(t) {
-		client := tests.SandboxClient(t, sb, prospectkit.ReadOnly())
+		client := SandboxClient(t, sb, prospectkit.ReadOnly())
 		for c, err := range client.Campaigns.All(t.Context()) {
 			require.NoError(t, err, name)
 			lossless(t, c, c.Raw(), read)
@@ -286,13 +285,13 @@ func TestRecords_OfTheSandboxLoseNoField(t *testing.T) {
 // fixtures are sandboxes with every state that the project has, and one after each write.
 func fixtures(t *testing.T) map[string]*sandbox.Sandbox {
 	t.Helper()
-	text, err := os.ReadFile(tests.Path("sandbox", "testdata", "seed.json"))
+	text, err := os.ReadFile(Path("sandbox", "testdata", "seed.json"))
 	require.NoError(t, err)
 	var seed sandbox.State
 	require.NoError(t, json.Unmarshal(text, &seed))
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	clock := sandbox.WithClock(sandbox.NewManualClock(begin))
-	full := tests.EverySandbox(t, begin, clock)
+	full := EverySandbox(t, begin, clock)
 	list := full.Lists()[0].ID
 	full.Do(func(tx *sandbox.Tx) {
 		ready := sandbox.ReadyCampaign("Social", list)
@@ -304,10 +303,10 @@ func fixtures(t *testing.T) map[string]*sandbox.Sandbox {
 		tx.CreateCampaign(ready)
 	})
 	all := map[string]*sandbox.Sandbox{"every": full, "seed": sandbox.New(t, sandbox.Seed(seed), clock)}
-	for name, call := range tests.EveryCall {
+	for name, call := range EveryCall {
 		if row, _ := op.ByName(name); row.Write() {
-			all[name] = tests.EverySandbox(t, begin, clock)
-			_, err := call(t.Context(), tests.SandboxClient(t, all[name]))
+			all[name] = EverySandbox(t, begin, clock)
+			_, err := call(t.Context(), SandboxClient(t, all[name]))
 			require.NoError(t, err, name)
 		}
 	}

@@ -18,6 +18,7 @@ const repository = "../.."
 func TestRules(t *testing.T) {
 	for name, rule := range map[string]func(root string) ([]string, error){
 		"paths": paths, "examples": examples, "links": links, "snippets": snippets, "names": names, "references": references, "words": words,
+		"layers": layers, "few": few,
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, err := rule(repository)

@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +66,11 @@ func routes(comment string) []string {
 // call is how a function is reached, a method of a service through the client.
 func call(f *ast.FuncDecl) string {
 	if f.Recv != nil {
-		service := strings.Trim(types.ExprString(f.Recv.List[0].Type), "*")
+		receiver := f.Recv.List[0].Type
+		if pointer, ok := receiver.(*ast.StarExpr); ok {
+			receiver = pointer.X
+		}
+		service := receiver.(*ast.Ident).Name
 		return "client." + strings.TrimSuffix(service, "Service") + "." + f.Name.Name
 	}
 	return "prospectkit." + f.Name.Name

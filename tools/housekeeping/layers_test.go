@@ -1,9 +1,10 @@
-package tests_test
+package housekeeping
 
 import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -15,24 +16,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"example.com/prospectkit/internal/tests"
 )
 
-// TestLayers holds the layers of docs/architecture.md against what the files of the root use.
+// layers holds the layers of docs/architecture.md against what the files of the root use.
+func layers(root string) ([]string, error) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	fset, files, errRoot := parseRoot(root)
+	return layerProblems(string(page), usesOfRoot(fset, files)), errors.Join(err, errRoot)
+}
+
 func TestLayers(t *testing.T) {
-	page, err := os.ReadFile(tests.Path("docs", "architecture.md"))
-	require.NoError(t, err)
-	uses := usesOfRoot(t)
-	require.Empty(t, layerProblems(string(page), uses))
-
-	uses["errors.go call.go"] = map[string]bool{"do": true}
-	problems := layerProblems(string(page), uses)
-	require.Contains(t, problems, "errors.go uses do of call.go, in a higher layer")
-	require.Contains(t, fmt.Sprint(problems), "use each other: ")
-
-	uses = map[string]map[string]bool{"lists_new.go call.go": {"do": true}, "new.go call.go": {"do": true}, "new.go lists.go": {"List": true}}
-	require.Equal(t, []string{"docs/architecture.md names no layer for new.go"}, layerProblems(string(page), uses))
+	require.Equal(t, []string{
+		"call.go uses List of lists.go, in a higher layer", "docs/architecture.md names no layer for new.go", "use each other: call.go, lists.go, lists_rows.go",
+	}, findings(t, layers, map[string]string{
+		"docs/architecture.md": "1. Users: `lists*.go`.\n2. The call: `call.go`.\n3. Both: `errors.go`.\n",
+		"lists.go":             "package prospectkit\n\ntype List struct{ Name string }\n\nfunc get() { do() }\n",
+		"lists_rows.go":        "package prospectkit\n\nfunc rows(l List) string { return l.Name }\n",
+		"call.go":              "package prospectkit\n\nfunc do() (l List) { return l }\n",
+		"call_test.go":         "package prospectkit\n\nfunc test() { rows(do()) }\n",
+		"errors.go":            "package prospectkit\n\nimport \"errors\"\n\nvar errDone = errors.New(\"done\")\n",
+		"new.go":               "package prospectkit\n\nfunc end() error { return errDone }\n",
+	}))
 }
 
 var (
@@ -76,11 +80,22 @@ func layerProblems(page string, uses map[string]map[string]bool) (problems []str
 	return problems
 }
 
+// parseRoot parses the files of the root, without its tests.
+func parseRoot(root string) (fset *token.FileSet, files []*ast.File, err error) {
+	pages, err := read(root, func(p string) bool {
+		return !strings.Contains(p, "/") && strings.HasSuffix(p, ".go") && !strings.HasSuffix(p, "_test.go")
+	})
+	fset = token.NewFileSet()
+	for _, p := range pages {
+		file, problem := parser.ParseFile(fset, p.path, p.text, parser.SkipObjectResolution)
+		files, err = append(files, file), errors.Join(err, problem)
+	}
+	return fset, files, err
+}
+
 // usesOfRoot are the names that a file of the root uses of another, by "from to". Names of fields are left out: they come
 // with their type.
-func usesOfRoot(t *testing.T) map[string]map[string]bool {
-	t.Helper()
-	fset, files := tests.ParseDir(t, "")
+func usesOfRoot(fset *token.FileSet, files []*ast.File) map[string]map[string]bool {
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
 	check := types.Config{Importer: noImports{}, Error: func(error) {}}
 	root, _ := check.Check("root", fset, files, &info)
@@ -110,15 +125,28 @@ func (noImports) Import(string) (*types.Package, error) {
 // maxNames is how many names a reader of the package page of the root may meet, beside the codes of errors.
 const maxNames = 260
 
-// TestNames_OfTheRootAreFew keeps what few programs type in packages of its own.
-func TestNames_OfTheRootAreFew(t *testing.T) {
+// few keeps what few programs type in packages of its own.
+func few(root string) ([]string, error) {
 	var names []string
-	_, files := tests.ParseDir(t, "")
+	_, files, err := parseRoot(root)
 	for _, file := range files {
 		names = append(names, exportedNames(file)...)
 	}
-	require.Contains(t, names, "ErrOutcomeUnknown")
-	require.LessOrEqual(t, len(names), maxNames, "move what belongs to tools, or fold it: %v", names)
+	if len(names) <= maxNames {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("%d names, move what belongs to tools, or fold it: %v", len(names), names)}, err
+}
+
+func TestFew(t *testing.T) {
+	code := "package prospectkit\n\ntype Code string\n\nconst CodeRed Code = \"RED\"\n\nfunc (Code) Error() string { return \"\" }\n\nvar ErrA, errB error\n"
+	require.Empty(t, findings(t, few, map[string]string{"client.go": code}))
+	for i := range maxNames - 1 {
+		code += fmt.Sprintf("\nfunc Do%d() {}\n", i)
+	}
+	found := findings(t, few, map[string]string{"client.go": code})
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], fmt.Sprint(maxNames+1, " names, move what belongs to tools, or fold it: [Code ErrA Do0 "))
 }
 
 // exportedNames are the constants, variables, functions and types of a file, without the constants of Code.
