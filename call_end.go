@@ -46,6 +46,9 @@ func (c *call) result(loopErr error) error {
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.redactError(loopErr)
 	}
+	if n := len(c.attempts); n > 0 && c.status == 0 && c.attempts[n-1].Delivery == deliveryUnknown && len(c.url.RequestURI()) > longURL {
+		e.hint = "its URL is so long that a server may have closed the connection: use fewer or shorter values in filters"
+	}
 	e.cause = c.withContextErr(e.cause)
 	if c.tooLate {
 		e.cause = withCause(e.cause, errTooLate)

@@ -85,14 +85,14 @@ func TestTornUploadsBehindGateways(t *testing.T) {
 	})
 }
 
-// TestLongFiltersBehindGateways reads with filters of 2,000 Japanese characters, 18 KB of URL: rows, or an error that says what to do. Over
-// HTTP/2, nginx and haproxy end the connection instead.
+// TestLongFiltersBehindGateways reads with filters of 2,000 Japanese characters, 18 KB of URL: rows, or an error that says what to do, also where
+// a gateway ends the connection, as nginx and haproxy do over HTTP/2, or net/http loses the response of one that does.
 func TestLongFiltersBehindGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, every(), func(t *testing.T, g gateway) {
 		long := filter.Contact{Title: filter.AnyOf(strings.Repeat("統", 2000))}
-		if _, err := start(t, g).steady(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil && !g.tls {
-			require.ErrorContains(t, err, "mostly because of filters: use fewer or shorter values")
+		if _, err := start(t, g).steady(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil {
+			require.ErrorContains(t, err, "use fewer or shorter values")
 		}
 	})
 }
