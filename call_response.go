@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -526,8 +527,7 @@ func (c *call) redactError(err error) error {
 		return nil
 	}
 	s, to := c.secrets(), c.url
-	hide := func(text string) string {
-		return redact.WithoutIDs(s.URL(&to).Query(to.Query()).Clean(redact.Unquoted(text), redact.MaxText))
-	}
+	all := sync.OnceValue(func() redact.Secrets { return s.URL(&to).Query(to.Query()) })
+	hide := func(text string) string { return redact.WithoutIDs(all().Clean(redact.Unquoted(text), redact.MaxText)) }
 	return redact.Opaque(err, func() string { return hide(redact.WithoutURL(err).Error()) }, func() string { return hide(wholeReason(err)) })
 }
