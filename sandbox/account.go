@@ -50,12 +50,12 @@ func (w *Tenant) Ledger() []LedgerEntry {
 
 // AddCredits adds credits, or removes them if n is negative.
 func (tx *Tx) AddCredits(n int64, reason string) {
-	tx.change("AddCredits", func(now time.Time) bool {
+	tx.do("AddCredits", func(now time.Time) error {
 		if tx.ws.Credits+n < 0 {
-			return false
+			return fmt.Errorf("the balance is only %d", tx.ws.Credits)
 		}
 		tx.ws.book(LedgerEntry{Time: now, Amount: n, Reason: reason})
-		return true
+		return nil
 	})
 }
 

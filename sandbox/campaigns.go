@@ -182,12 +182,12 @@ func (tx *Tx) ConnectAccount(channel string) {
 
 // StopCampaign stops an active campaign: nothing more is sent until it is approved again.
 func (tx *Tx) StopCampaign(campaignID string) {
-	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, now time.Time) bool {
-		was := c.Status
-		if was == statusActive {
-			c.Status, c.ActivatesAt, c.LockedUntil = statusStopped, time.Time{}, now.Add(tx.sb.activates)
+	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, now time.Time) error {
+		if c.Status != statusActive {
+			return fmt.Errorf("the campaign is not active: its status is %s", c.Status)
 		}
-		return was == statusActive
+		c.Status, c.ActivatesAt, c.LockedUntil = statusStopped, time.Time{}, now.Add(tx.sb.activates)
+		return nil
 	})
 }
 

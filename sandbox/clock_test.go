@@ -64,6 +64,19 @@ func TestTimeNeverGoesBack(t *testing.T) {
 	require.Equal(t, start, sb.Journal()[1].Time)
 }
 
+func TestAUseBeforeTheBubbleIsReported(t *testing.T) {
+	rec := &recorder{}
+	sb := sandbox.New(rec)
+	sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x"}) })
+	require.Empty(t, rec.errors)
+	synctest.Test(t, func(t *testing.T) {
+		inPlace(t, sb).get("/business/me").ok(200)
+		inPlace(t, sb).get("/business/me").ok(200)
+	})
+	require.Len(t, rec.errors, 1)
+	require.Contains(t, rec.errors[0], "use it inside the synctest bubble only")
+}
+
 func TestEventsHappenInOrderAndOnce(t *testing.T) {
 	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.HideFor(30*time.Minute))
 	for _, after := range []time.Duration{2 * time.Hour, time.Hour} {

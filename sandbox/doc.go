@@ -17,7 +17,7 @@
 //
 // A sandbox has its own [Clock]: that of the machine, which a synctest bubble controls, or one from [NewManualClock] or
 // [NewScaledClock]. Nothing runs in the background. Events that are due happen before each request and each inspection, oldest
-// first. Windows start at their first request, so a sandbox may be made outside a bubble.
+// first. A sandbox may be made outside a bubble, and is then used inside it only.
 //
 // # Faults
 //

@@ -25,4 +25,4 @@ func (sb *Sandbox) Clock() Clock               { return sb.clock }
 func (w *Tenant) Facts() []Fact                { return facts.copies(w) }
 func (w *Tenant) Hubs() []Hub                  { return newestFirst(hubs.copies(w)) }
 func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
-func (tx *Tx) Disconnect()                     { tx.change("", func(time.Time) bool { tx.ws.Accounts = nil; return true }) }
+func (tx *Tx) Disconnect()                     { tx.do("", func(time.Time) error { tx.ws.Accounts = nil; return nil }) }

@@ -55,8 +55,7 @@ func (c *call) editFact() response {
 const (
 	dealWords = `discount|quote|contract|renewal|proposal|negotiated|agreed`
 	termWords = `renewal date|contract term|termination clause|auto renew|payment terms|master service agreement|non disclosure`
-	currency  = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
-		`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
+	currency  = `USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|(dollar|euro|pound|franc|rupee)s?|yen`
 )
 
 // gate is what a claim may not have: all of the patterns of one reason.
@@ -66,7 +65,7 @@ var gate = []struct {
 }{
 	{"an e-mail address", patterns(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)},
 	{"a run of phone-like digits", patterns(`\d([\pZ()./-]{0,3}\d){8}`)},
-	{"a currency amount next to deal language", patterns(currency+`\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?`+currency, `(^|[^\pL\pN_])(`+dealWords+`)`)},
+	{"a currency amount next to deal language", patterns(`(\p{Sc}|\b(`+currency+`))\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\pZ?)?(\p{Sc}|(`+currency+`)\b)`, `(^|[^\pL\pN_])(`+dealWords+`)`)},
 	{"contract vocabulary", patterns(`(^|[^\pL\pN_])((` + strings.ReplaceAll(termWords, " ", `[\pZ\s-]+`) + `)|((msa|sow|nda)s?|net[\pZ\s-]*(30|60|90))($|[^\pL\pN_]))`)},
 }
 

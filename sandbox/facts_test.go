@@ -67,7 +67,7 @@ func TestTheAnonymizationGate(t *testing.T) {
 	for _, claim := range []string{
 		"Teams save a day a week.", "Ada Lovelace of Engines Ltd.", "Founded in 2019, 350 employees, 12 offices", "an @ sign", "ada@home",
 		"12345678", "1,000,000,000 rows", "2019, 2020, 2021", "1234    56789", "Costs 30 EUR a month", "$5", "Buyers ask for a quote early",
-		"They agreed on 900 people", "unquoted $5", "x_quote of $5", "USD900 agreed", "übermsa", "sowing", "msals",
+		"They agreed on 900 people", "unquoted $5", "x_quote of $5", "USDX 900 agreed", "MUSD9 agreed", "9 eurosceptics agreed", "übermsa", "sowing", "msals",
 		"contract. Term", "net: 30", "net 45", "net 300", "nets 30", "a master of service agreement",
 	} {
 		c.do("PATCH", facts+fact, object{"claim": claim}).ok(200)
@@ -75,7 +75,7 @@ func TestTheAnonymizationGate(t *testing.T) {
 	for _, claim := range []string{
 		"write to ada.b+x@mail.example.com!", "jörg@größe.example", "123456789", "call +49 (30) 1234-567 now", "(030)/123.45.67 8",
 		"a discount of $5", "EUR 1,500.50 were Agreed", "a quote of 3k euros", "2 million £ by contract", "5€, renewal", "PROPOSAL: 900 usd",
-		"negotiated 10 pounds", "Renewal Date", "contract  term", "a termination\nclause", "auto-renew", "auto renew", "payment terms",
+		"negotiated 10 pounds", "USD900 agreed", "900usd agreed", "agreed on 5kEUR", "Renewal Date", "contract  term", "a termination\nclause", "auto-renew", "auto renew", "payment terms",
 		"net 30", "net-60", "NET90", "a master service agreement", "the MSA.", "SOW", "three NDAs", "contract terms", "$500 discounts",
 		"auto-renewal", "renewal dates", "contracting for $5", "non-disclosure", "non disclosure", "(NDA)",
 	} {

@@ -117,7 +117,7 @@ func (f *Fault) check() error {
 	case f.cuts > 1:
 		return errors.New("two options say how the connection ends")
 	case !responds && !alters && f.drop == dropNever && f.latency == 0:
-		return errors.New("the fault does nothing")
+		return errors.New("the fault does nothing: it lacks an option for what happens, such as DropAfter")
 	case f.drop != dropNever && (responds || alters):
 		return errors.New("a cut connection has no response, so no option may change it")
 	case f.again > 0 && responds:

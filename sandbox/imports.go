@@ -138,7 +138,12 @@ func (sb *Sandbox) store(r *http.Request, file []byte) *delivery {
 
 // Upload completes a reserved upload, as a client does by a PUT to its uploadUrl.
 func (tx *Tx) Upload(importID, name string, file []byte) {
-	imports.change(tx, "Upload", importID, func(upload *Import, _ time.Time) bool { return upload.complete(name, file) })
+	imports.change(tx, "Upload", importID, func(upload *Import, _ time.Time) error {
+		if !upload.complete(name, file) {
+			return errors.New("this is an import, and no reserved upload")
+		}
+		return nil
+	})
 }
 
 func (i *Import) complete(name string, file []byte) bool {

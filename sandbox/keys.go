@@ -99,9 +99,17 @@ func (sb *Sandbox) Revoke(token string) {
 	sb.withKey("Revoke", token, func(k *key) { k.Revoked = true })
 }
 
-// Widen adds a scope to a key now, as the roll-out of a new scope does.
+// Widen adds a scope to a key now, as the roll-out of a new scope does. A key without scopes has it already.
 func (sb *Sandbox) Widen(token, scope string) {
-	sb.withKey("Widen", token, func(k *key) { k.Scopes = append(k.Scopes, scope) })
+	if !knownScope(scope) {
+		sb.misuse("Widen: no scope %q", scope)
+		return
+	}
+	sb.withKey("Widen", token, func(k *key) {
+		if len(k.Scopes) > 0 {
+			k.Scopes = append(k.Scopes, scope)
+		}
+	})
 }
 
 func (sb *Sandbox) withKey(what, token string, change func(*key)) {

@@ -92,6 +92,8 @@ func TestKeysAreWidened(t *testing.T) {
 	c.get(lists).fails(403, "INSUFFICIENT_SCOPE")
 	sb.Widen(c.token, "lists")
 	c.get(lists).ok(200)
+	sb.Widen(sb.Token(), "companies")
+	c.as(sb.Token()).get(lists).ok(200) // it has every scope
 }
 
 func TestUnknownPathsAndMethods(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -34,7 +35,7 @@ type keeper interface {
 	start(ws *workspace, now time.Time)
 	save(ws *workspace, out *Workspace)
 	put(tx *Tx, fields json.RawMessage) (id string)
-	remove(ws *workspace, id string) (there bool)
+	remove(ws *workspace, id string) error
 }
 
 // kinds are all, by their names.
@@ -91,15 +92,15 @@ func (k *kind[T]) complete(ws *workspace, object *T) {
 	}
 }
 
-// remove removes the object with an id, if there is one, and empties it: nothing happens to it any more.
-func (k *kind[T]) remove(ws *workspace, id string) (there bool) {
+// remove removes the object with an id, and empties it: nothing happens to it any more.
+func (k *kind[T]) remove(ws *workspace, id string) error {
 	object := k.find(ws, id)
 	if object == nil {
-		return false
+		return k.none(id)
 	}
 	ws.objects[k] = slices.DeleteFunc(k.in(ws), func(other *T) bool { return other == object })
 	*object = *new(T)
-	return true
+	return nil
 }
 
 // create adds an object for a teammate. Its id, if it has one, must be new.
@@ -116,25 +117,34 @@ func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
 // put changes fields of an object for a teammate, or adds one.
 func (k *kind[T]) put(tx *Tx, given json.RawMessage) (id string) {
 	var named T
-	err := patch(&named, given)
-	return k.store(tx, "Put", idOf(&named), func(object *T) error { return errors.Join(err, patch(object, given)) })
+	if err := patch(&named, given); err != nil {
+		tx.sb.misuse("Tx.Put: %v", err)
+		return ""
+	}
+	return k.store(tx, "Put", idOf(&named), func(object *T) error { return patch(object, given) })
 }
 
-// patch replaces the fields of an object that are given. What it replaces is shared with others, and stays as it is.
+// patch replaces the fields of an object that are given, whatever the case of their names. What it replaces is shared with others, and
+// stays as it is.
 func patch[T any](object *T, given json.RawMessage) error {
 	var names fields
 	var sent T
 	dec := json.NewDecoder(bytes.NewReader(given))
 	dec.DisallowUnknownFields()
-	err := errors.Join(dec.Decode(&sent), json.Unmarshal(given, &names))
+	if err := dec.Decode(&sent); err != nil {
+		return err
+	}
+	stop(json.Unmarshal(given, &names)) // it is an object
 	from, to := reflect.ValueOf(sent), reflect.ValueOf(object).Elem()
 	for i := range to.NumField() {
 		name, _, _ := strings.Cut(to.Type().Field(i).Tag.Get("json"), ",")
-		if _, is := names[name]; is {
-			to.Field(i).Set(from.Field(i))
+		for given := range names {
+			if strings.EqualFold(given, name) {
+				to.Field(i).Set(from.Field(i))
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // store makes an object of what is there, which has the id or is new and empty, and keeps it if it is valid.
@@ -175,12 +185,19 @@ func (k *kind[T]) store(tx *Tx, what, wanted string, apply func(*T) error) (id s
 	return id
 }
 
-// change makes a change of a teammate to an object, if there is one with the id and apply can.
-func (k *kind[T]) change(tx *Tx, what, id string, apply func(object *T, now time.Time) bool) {
-	tx.change(what, func(now time.Time) bool {
+// change makes a change of a teammate to the object with an id.
+func (k *kind[T]) change(tx *Tx, what, id string, apply func(object *T, now time.Time) error) {
+	tx.do(what, func(now time.Time) error {
 		object := k.find(tx.ws, id)
-		return object != nil && apply(object, now)
+		if object == nil {
+			return k.none(id)
+		}
+		return apply(object, now)
 	})
+}
+
+func (k *kind[T]) none(id string) error {
+	return fmt.Errorf("none of the %s has the id %q", k.name, id)
 }
 
 // copies are the objects for a test, oldest first.

@@ -73,7 +73,9 @@ func (c *call) listLists() response {
 		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
 			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
 	})
-	return pageOf(c.paging(50), newestFirst(found), (*List).wire)
+	found = newestFirst(found) // of one instant, the one that was added last
+	slices.SortStableFunc(found, func(a, b *List) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return pageOf(c.paging(50), found, (*List).wire)
 }
 
 func (c *call) createList() response {
@@ -174,22 +176,13 @@ func validateList(ws *Workspace, l List, fail failing) {
 	if l.Name == "" {
 		fail("list %q has no name", l.ID)
 	}
-	fail.among("list", l.Name, "entity type", l.EntityType, "", ContactList, CompanyList)
 	kind := cmp.Or(l.EntityType, ContactList)
+	fail.among("list", l.Name, "entity type", kind, ContactList, CompanyList)
 	if l.FolderID != "" && !slices.ContainsFunc(ws.Folders, func(f Folder) bool { return sameID(f.ID, l.FolderID) && f.Type == kind }) {
 		fail("list %q: no %s folder has the id %s", l.Name, kind, l.FolderID)
 	}
-	seen := make(map[string]bool, len(l.Rows))
-	for i, row := range l.Rows {
-		id, err := rowID(row)
-		switch {
-		case err != nil:
-			fail("list %q, row %d: %v", l.Name, i, err)
-		case id != "" && seen[id]:
-			fail("list %q, row %d: another row has the id %s", l.Name, i, id)
-		}
-		seen[id] = true
-	}
+	inList := func(format string, args ...any) { fail("list %q, "+format, append([]any{l.Name}, args...)...) }
+	validateRows(l.Rows, inList, func(string) bool { return false })
 }
 
 // makeList adds an empty list at the root.
@@ -216,14 +209,5 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 // list finds a list, or nil.
 func (ws *workspace) list(id string) *List { return lists.find(ws, id) }
 
-// Lists returns the lists, including system lists, newest first.
+// Lists returns the lists, including system lists, the one that was added last first.
 func (w *Tenant) Lists() []List { return newestFirst(lists.copies(w)) }
-
-// inOrder puts lists in the order of their creation, if all of them have one.
-func inOrder(lists []List) []List {
-	lists = slices.Clone(lists)
-	if !slices.ContainsFunc(lists, func(l List) bool { return l.CreatedAt.IsZero() }) {
-		slices.SortStableFunc(lists, func(a, b List) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	}
-	return lists
-}

@@ -62,6 +62,21 @@ func TestListsListing(t *testing.T) {
 	}
 }
 
+func TestListsAreListedByTheirCreation(t *testing.T) {
+	day := func(n int) time.Time { return start.AddDate(0, 0, -n) }
+	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{
+		{Name: "three days", CreatedAt: day(3)}, {Name: "undated"}, {Name: "four days", CreatedAt: day(4)},
+	}}}}))
+	c := inPlace(t, sb)
+	c.do("POST", lists, create("now")).ok(201)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.CreateList(sandbox.List{Name: "two days", CreatedAt: day(2)})
+		tx.CreateList(sandbox.List{Name: "now, too"})
+		tx.Put("lists", sandbox.Row{"name": "a day", "createdAt": day(1)})
+	})
+	require.Equal(t, []string{"now, too", "now", "undated", "a day", "two days", "three days", "four days"}, names(c.get(lists).ok(200), "name"))
+}
+
 func TestListsListingRow(t *testing.T) {
 	sb := sandbox.New(t, someLists(), sandbox.WithClock(sandbox.NewManualClock(start)))
 	body := inPlace(t, sb).get(lists, "limit", "2").ok(200)

@@ -261,36 +261,44 @@ func (tx *Tx) AddRows(listID string, rows ...Row) []string {
 // InsertRows adds rows before the row at a position, counted from zero, and returns their ids. A negative position is the end.
 func (tx *Tx) InsertRows(listID string, at int, rows ...Row) (ids []string) {
 	encoded := Rows(rows...)
-	lists.change(tx, "InsertRows", listID, func(l *List, _ time.Time) bool {
+	lists.change(tx, "InsertRows", listID, func(l *List, _ time.Time) error {
 		if at < 0 {
 			at = len(l.Rows)
 		}
-		if at > len(l.Rows) || !tx.ws.fit(l, encoded) {
-			return false
+		if at > len(l.Rows) {
+			return fmt.Errorf("the list has only %d rows", len(l.Rows))
 		}
-		ids = tx.ws.insert(l, at, encoded)
-		return true
+		err := mistakes(func(fail failing) { validateRows(encoded, fail, func(id string) bool { return tx.ws.has(l, id) }) })
+		if err == nil {
+			ids = tx.ws.insert(l, at, encoded)
+		}
+		return err
 	})
 	return ids
 }
 
-// fit reports whether the rows are valid, and new to the list.
-func (ws *workspace) fit(l *List, rows []json.RawMessage) (valid bool) {
-	valid = true
-	validateList(new(Workspace), List{Name: "rows", Rows: rows}, func(string, ...any) { valid = false })
-	return valid && !slices.ContainsFunc(rows, func(row json.RawMessage) bool {
-		id, _ := fieldString(row, "id")
-		return id != "" && ws.has(l, id)
-	})
+// validateRows rejects rows that are no objects with an id of their own, or none.
+func validateRows(rows []json.RawMessage, fail failing, taken func(id string) bool) {
+	seen := make(map[string]bool, len(rows))
+	for i, row := range rows {
+		id, err := rowID(row)
+		switch {
+		case err != nil:
+			fail("row %d: %v", i, err)
+		case id != "" && (seen[id] || taken(id)):
+			fail("row %d: another row has the id %s", i, id)
+		}
+		seen[id] = true
+	}
 }
 
 // ChangeRow replaces some fields of the row that has the id in row. Its updatedAt is then the time of the clock, unless row sets one:
 // a row of your own has one only if you give it one.
 func (tx *Tx) ChangeRow(listID string, row Row) {
-	lists.change(tx, "ChangeRow", listID, func(l *List, now time.Time) bool {
+	lists.change(tx, "ChangeRow", listID, func(l *List, now time.Time) error {
 		i, there := tx.ws.index(l).position[fmt.Sprint(row["id"])]
 		if !there {
-			return false
+			return fmt.Errorf("the list has no row with the id %v", row["id"])
 		}
 		var old fields
 		_ = json.Unmarshal(l.Rows[i], &old) // every row is an object
@@ -301,17 +309,17 @@ func (tx *Tx) ChangeRow(listID string, row Row) {
 		changed["updatedAt"] = wireTime(now)
 		maps.Copy(changed, row)
 		l.Rows[i] = Rows(changed)[0]
-		return true
+		return nil
 	})
 }
 
 // RemoveRows removes rows from a list.
 func (tx *Tx) RemoveRows(listID string, ids ...string) {
-	lists.change(tx, "RemoveRows", listID, func(l *List, _ time.Time) bool {
-		if slices.ContainsFunc(ids, func(id string) bool { return !tx.ws.has(l, id) }) {
-			return false
+	lists.change(tx, "RemoveRows", listID, func(l *List, _ time.Time) error {
+		if i := slices.IndexFunc(ids, func(id string) bool { return !tx.ws.has(l, id) }); i >= 0 {
+			return fmt.Errorf("the list has no row with the id %s", ids[i])
 		}
 		tx.ws.remove(l, ids...)
-		return true
+		return nil
 	})
 }

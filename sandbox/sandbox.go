@@ -44,6 +44,7 @@ type Sandbox struct {
 	t          TB // nil without a test, and once the test is over
 	now        time.Time
 	begun      bool
+	stuck      bool // the clock was set back
 	agenda     agenda
 	events     []Event
 	workspaces []*workspace
@@ -89,12 +90,16 @@ func New(t TB, opts ...Option) *Sandbox {
 	return sb
 }
 
-// enter locks the sandbox and brings it up to date. From the first request on, time never goes back, whatever the clock says. Before
-// it, a test may still use its sandbox inside a synctest bubble, where the time is years earlier.
+// enter locks the sandbox and brings it up to date. From the first use on, time never goes back, whatever the clock says. A test that
+// uses its sandbox before a synctest bubble, where the time is years earlier, would wait for years: it is told, once.
 func (sb *Sandbox) enter() (now time.Time) {
 	now = sb.clock.Now()
 	sb.mu.Lock()
-	if sb.journal.requests > 0 && now.Before(sb.now) {
+	if sb.begun && now.Before(sb.now) {
+		if sb.t != nil && !sb.stuck && sb.now.Sub(now) > time.Hour {
+			sb.stuck = true
+			sb.t.Errorf("sandbox: it was used in a later time than this: use it inside the synctest bubble only%s", callSite())
+		}
 		now = sb.now
 	}
 	sb.now = now

@@ -239,7 +239,7 @@ func WithRoute(opName, route string) Option {
 		}
 		method, path, _ := strings.Cut(route, " ")
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
-			return fmt.Errorf("WithRoute: %s: %q has to be a method, %s, and a path", opName, route, o.Method)
+			return fmt.Errorf("WithRoute: %s: %q has to be a method and a path, such as \"%s /path\"", opName, route, cmp.Or(o.Method, http.MethodPost))
 		}
 		for _, name := range slices.Concat(endpoints[o].path, op.Parameters(o.Path)) {
 			if !slices.Contains(op.Parameters(path), name) {
@@ -258,7 +258,7 @@ func (sb *Sandbox) move(o *op.Op, pattern string) (err error) {
 	before := maps.Clone(sb.paths)
 	defer func() {
 		if p := recover(); p != nil {
-			sb.paths, err = before, fmt.Errorf("%v", p)
+			sb.paths, err = before, fmt.Errorf("%q is no pattern of net/http.ServeMux, or another operation is served there", pattern)
 		}
 	}()
 	sb.paths[o] = pattern

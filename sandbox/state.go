@@ -64,21 +64,32 @@ type User struct {
 // failing is told what is wrong with a seed.
 type failing func(format string, args ...any)
 
+// mistakes are all that a check tells of.
+func mistakes(check func(failing)) error {
+	var all []error
+	check(func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) })
+	return errors.Join(all...)
+}
+
 // among rejects a value that is not one of those allowed.
 func (fail failing) among(kind, name, what, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		fail("%s %q: unknown %s %q: %s", kind, name, what, value, strings.Join(allowed, ", "))
+		fail("%s %q: unknown %s %q, which is none of %q", kind, name, what, value, allowed)
 	}
 }
 
 // Validate reports everything that is invalid.
 func (s State) Validate() error {
-	var problems []error
+	if err := mistakes(s.validate); err != nil {
+		return fmt.Errorf("sandbox: invalid state: %w", err)
+	}
+	return nil
+}
+
+func (s State) validate(fail failing) {
 	names, tokens := map[string]bool{}, map[string]bool{}
 	for i, ws := range s.Workspaces {
-		fail := failing(func(format string, args ...any) {
-			problems = append(problems, fmt.Errorf("workspace %d: "+format, append([]any{i}, args...)...))
-		})
+		fail := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
 		if names[ws.Name] {
 			fail("another one is called %q", ws.Name)
 		}
@@ -92,10 +103,6 @@ func (s State) Validate() error {
 		}
 		ws.validate(fail)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("sandbox: invalid state: %w", err)
-	}
-	return nil
 }
 
 func (ws *Workspace) validate(fail failing) {
@@ -180,7 +187,6 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws.fill(&ws.User.ID)
 	ws.User.Name = cmp.Or(ws.User.Name, "Sandbox User")
 	ws.User.Email = cmp.Or(ws.User.Email, "user@sandbox.example")
-	seed.Lists = inOrder(seed.Lists)
 	for _, name := range kindNames() {
 		kinds[name].load(ws, &seed)
 	}

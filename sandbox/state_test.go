@@ -117,6 +117,16 @@ func TestTeammatesPutObjects(t *testing.T) {
 	again.Do(func(tx *sandbox.Tx) { require.NotEqual(t, hub, tx.Put("hubs", sandbox.Row{"name": "another"})) })
 }
 
+func TestTheCaseOfTheFieldsOfAPutDoesNotMatter(t *testing.T) {
+	sb := sandbox.New(t)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.Put("lists", sandbox.Row{"Id": id(1), "Name": "made"})
+		tx.Put("lists", sandbox.Row{"ID": id(1), "NAME": "renamed"})
+	})
+	require.Len(t, sb.Lists(), 1)
+	require.Equal(t, "renamed", sb.Lists()[0].Name)
+}
+
 func TestAWrongPutIsReported(t *testing.T) {
 	for kind, fields := range map[string]sandbox.Row{
 		"gadgets": {}, "hubs": {"name": 1}, "agents": {"name": "x", "status": "asleep"}, "facts": {"claim": "x", "colour": "red"}, "folders": {"name": "x", "type": "agent", "id": "1"},

@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -38,15 +38,6 @@ func (tx *Tx) do(what string, apply func(now time.Time) error) {
 	}
 }
 
-func (tx *Tx) change(what string, apply func(now time.Time) bool) {
-	tx.do(what, func(now time.Time) error {
-		if !apply(now) {
-			return errors.New("nothing has this id or name, or it is not in a state for that")
-		}
-		return nil
-	})
-}
-
 // valid says what would be wrong with the workspace after a change.
 func (tx *Tx) valid(change func(*Workspace)) error {
 	whole := tx.ws.snapshot()
@@ -54,23 +45,34 @@ func (tx *Tx) valid(change func(*Workspace)) error {
 		whole.Lists[i].Rows = nil // valid, and perhaps many
 	}
 	change(&whole)
-	return State{Workspaces: []Workspace{whole}}.Validate()
+	return mistakes(whole.validate)
 }
 
 // Put changes the fields of the object that has the id in fields, or adds an object, and returns its id. The kinds are those of
 // [Workspace] in JSON: lists, agents, campaigns and so on. Fields are those of [List], [Agent] and so on.
 func (tx *Tx) Put(kind string, fields any) (id string) {
 	raw, err := json.Marshal(fields)
-	if kinds[kind] == nil || err != nil {
-		tx.sb.misuse("Tx.Put: no kind of object is called %q, or the fields are not JSON: %v", kind, err)
-		return ""
+	if err != nil {
+		tx.sb.misuse("Tx.Put: %v", err)
+	} else if k := tx.kind("Put", kind); k != nil {
+		return k.put(tx, raw)
 	}
-	return kinds[kind].put(tx, raw)
+	return ""
 }
 
 // Delete removes the object with an id. The kinds are those of [Tx.Put].
 func (tx *Tx) Delete(kind, id string) {
-	tx.change("Delete", func(time.Time) bool { return kinds[kind] != nil && kinds[kind].remove(tx.ws, id) })
+	if k := tx.kind("Delete", kind); k != nil {
+		tx.do("Delete", func(time.Time) error { return k.remove(tx.ws, id) })
+	}
+}
+
+// kind finds a kind of object, or reports that there is none.
+func (tx *Tx) kind(what, name string) keeper {
+	if kinds[name] == nil {
+		tx.sb.misuse("Tx.%s: %q is no kind of object: the kinds are %q", what, name, kindNames())
+	}
+	return kinds[name]
 }
 
 // CreateList adds a list and returns its id.
@@ -86,12 +88,14 @@ func (tx *Tx) CreateCampaign(c Campaign) (id string) {
 
 // connect adds a word to a set, if it is a known one.
 func (tx *Tx) connect(what string, set *[]string, known []string, word string) {
-	tx.change(what, func(time.Time) bool {
-		is := slices.Contains(known, word)
-		if is && !slices.Contains(*set, word) {
+	tx.do(what, func(time.Time) error {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("%q is none of %q", word, known)
+		}
+		if !slices.Contains(*set, word) {
 			*set = append(*set, word)
 		}
-		return is
+		return nil
 	})
 }
 

@@ -132,6 +132,31 @@ func TestSenselessActsAreReported(t *testing.T) {
 // here ends a report of what this file did wrong.
 const here = `\(tx_test\.go:\d+\)$`
 
+func TestReportsOfActsSayWhatIsWrong(t *testing.T) {
+	for want, act := range map[string]func(*sandbox.Tx){
+		`Tx.Delete: "list" is no kind of object: the kinds are ["lists" "activities"`:                    func(tx *sandbox.Tx) { tx.Delete("list", id(11)) },
+		`Tx.Put: "list" is no kind of object`:                                                            func(tx *sandbox.Tx) { tx.Put("list", sandbox.Row{}) },
+		`Tx.Put: json: unknown field "title" (`:                                                          func(tx *sandbox.Tx) { tx.Put("lists", sandbox.Row{"title": "x"}) },
+		`Tx.Put: json: unsupported type`:                                                                 func(tx *sandbox.Tx) { tx.Put("lists", func() {}) },
+		`Tx.CreateList: list "x": unknown entity type "people", which is none of ["contactList" "compan`: func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "x", EntityType: "people"}) },
+		`Tx.Delete: none of the lists has the id "gone"`:                                                 func(tx *sandbox.Tx) { tx.Delete("lists", "gone") },
+		`Tx.InsertRows: none of the lists has the id "` + id(77):                                         func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },
+		`Tx.InsertRows: row 0: another row has the id ` + rid("r1"):                                      func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": rid("r1")}) },
+		`Tx.InsertRows: the list has only 2 rows`:                                                        func(tx *sandbox.Tx) { tx.InsertRows(id(11), 3, sandbox.Row{}) },
+		`Tx.RemoveRows: the list has no row with the id ` + rid("gone"):                                  func(tx *sandbox.Tx) { tx.RemoveRows(id(11), rid("gone")) },
+		`Tx.ChangeRow: the list has no row with the id gone`:                                             func(tx *sandbox.Tx) { tx.ChangeRow(id(11), sandbox.Row{"id": "gone"}) },
+		`Tx.AddCredits: the balance is only 0`:                                                           func(tx *sandbox.Tx) { tx.AddCredits(-1, "") },
+		`Tx.ConnectAccount: "fax" is none of ["email" "social"]`:                                         func(tx *sandbox.Tx) { tx.ConnectAccount("fax") },
+		`Tx.StopCampaign: the campaign is not active: its status is draft`:                               func(tx *sandbox.Tx) { tx.StopCampaign(tx.CreateCampaign(sandbox.Campaign{Name: "x"})) },
+		`Tx.Upload: this is an import, and no reserved upload`:                                           func(tx *sandbox.Tx) { tx.Upload(tx.Put("imports", sandbox.Row{"name": "a.csv"}), "a.csv", nil) },
+	} {
+		rec := &recorder{}
+		sandbox.New(rec, someLists()).Do(act)
+		require.Len(t, rec.errors, 1, want)
+		require.Contains(t, rec.errors[0], want)
+	}
+}
+
 func TestMisuseIsReported(t *testing.T) {
 	for name, misuse := range map[string]func(*sandbox.Sandbox){
 		"calls":           func(sb *sandbox.Sandbox) { sb.Calls("lists.rowz") },
@@ -141,6 +166,7 @@ func TestMisuseIsReported(t *testing.T) {
 		"key":             func(sb *sandbox.Sandbox) { sb.Key("list") },
 		"revoke":          func(sb *sandbox.Sandbox) { sb.Revoke("nobody") },
 		"widen nobody":    func(sb *sandbox.Sandbox) { sb.Widen("nobody", "lists") },
+		"widen by what":   func(sb *sandbox.Sandbox) { sb.Widen(sb.Token(), "list") },
 		"consume":         func(sb *sandbox.Sandbox) { sb.Consume("list", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -185,7 +186,7 @@ func (h *host) control() http.Handler {
 // open reads the body, an object or nothing, and finds the workspace. It never creates one.
 func (a *ask) open() error {
 	if err := decode(io.LimitReader(a.Body, 64<<20), &a.body); err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return fmt.Errorf("the body has to be a JSON object, or empty: %w", err)
 	}
 	name := a.URL.Query().Get("workspace")
 	if a.ws = a.box.Tenant; name == "" {
@@ -222,7 +223,10 @@ func getFaults(a *ask) (any, error) {
 }
 
 func postFault(a *ask) (any, error) {
-	spec, _ := a.body["fault"].(string)
+	spec, given := a.body["fault"].(string)
+	if !given {
+		return nil, errors.New(`{"fault": "lists.create:nth=2:drop-after"} is what to inject; the words are those of prospectkit sandbox -h`)
+	}
 	if err := a.box.addFault(spec); err != nil {
 		return nil, fmt.Errorf("fault %q: %w", spec, err)
 	}
@@ -252,10 +256,11 @@ func postClock(a *ask) (any, error) {
 
 func getJournal(a *ask) (any, error) {
 	requests := a.box.Journal()
-	if last, err := strconv.ParseUint(a.URL.Query().Get("last"), 10, 31); err == nil {
-		requests = requests[max(0, len(requests)-int(last)):]
+	last, err := strconv.ParseUint(cmp.Or(a.URL.Query().Get("last"), "2147483647"), 10, 31)
+	if err != nil {
+		return nil, fmt.Errorf("?last=%s has to be a number", a.URL.Query().Get("last"))
 	}
-	return object{"requests": some(requests)}, nil
+	return object{"requests": some(requests[max(0, len(requests)-int(last)):])}, nil
 }
 
 // getCalls counts what the journal holds.

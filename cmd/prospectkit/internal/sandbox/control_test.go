@@ -112,6 +112,8 @@ func TestNewestRecords(t *testing.T) {
 	require.Len(t, newest, 2)
 	require.Equal(t, "req_000003", newest[1].(map[string]any)["requestId"])
 	require.Len(t, p.control(t, "GET", "journal?last=9", "").body["requests"], 3)
+	require.Empty(t, p.control(t, "GET", "journal?last=0", "").body["requests"])
+	require.Equal(t, map[string]any{"error": "?last=-1 has to be a number"}, p.control(t, "GET", "journal?last=-1", "").body)
 }
 
 func TestOutbox(t *testing.T) {
@@ -166,6 +168,23 @@ func TestATeammateActs(t *testing.T) {
 		require.NotEmpty(t, a.body["error"], what)
 	}
 	require.Empty(t, p.stderr.String())
+}
+
+func TestMistakesOfATeammateAreExplained(t *testing.T) {
+	p := start(t, "-seed", "empty")
+	for want, ask := range map[string][3]string{
+		`the body has to be a JSON object, or empty: something follows the JSON value`: {"PUT", "lists", `{"name":"X"} {"name":"Y"}`},
+		`the body has to be a JSON object, or empty: json: cannot unmarshal array`:     {"PUT", "lists", `[{"name":"X"}]`},
+		`Tx.Put: "list" is no kind of object: the kinds are ["lists"`:                  {"PUT", "list", `{"name":"X"}`},
+		`Tx.Delete: none of the lists has the id "77"`:                                 {"DELETE", "lists/77", ``},
+		`{"fault": "lists.create:nth=2:drop-after"} is what to inject`:                 {"POST", "faults", `{"faults":"lists.rows:drop-after"}`},
+		`it lacks an option for what happens, such as DropAfter`:                       {"POST", "faults", `{"fault":"lists.rows:nth=2"}`},
+	} {
+		a := p.control(t, ask[0], ask[1], ask[2])
+		require.Equal(t, http.StatusBadRequest, a.StatusCode, want)
+		require.Contains(t, a.body["error"], want)
+	}
+	require.Empty(t, listNames(t, p))
 }
 
 func TestControlPlaneIsForThisMachineOnly(t *testing.T) {

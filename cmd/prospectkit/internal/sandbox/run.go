@@ -152,11 +152,15 @@ func (cfg *config) load() (state sandbox.State, err error) {
 	return state, err
 }
 
-// decode reads one JSON value. An unknown field is an error.
+// decode reads one JSON value. An unknown field is an error, and so is anything after the value.
 func decode(r io.Reader, into any) error {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+	err := dec.Decode(into)
+	if err == nil && !errors.Is(dec.Decode(new(any)), io.EOF) {
+		err = errors.New("something follows the JSON value")
+	}
+	return err
 }
 
 func clockOf(name string) (sandbox.Clock, error) {
