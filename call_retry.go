@@ -190,7 +190,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	case c.ctx.Err() != nil:
 	case c.next == stepWait && (tooLong || waits.EndsWithin(c.ctx, pause)): // before MaxAttempts, because this error names the time at which the call fits
 		c.refuseWait(budget.TooLong(now, c.surfaceHold, waits.EndsWithin(c.ctx, pause)))
-	case c.in.before+len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
+	case asked == ratehdr.Never, c.in.before+len(c.attempts) >= c.opts.retry.MaxAttempts && !c.mayQueueAgain(asked):
 	case waits.EndsWithin(c.ctx, pause):
 		c.tooLate = true
 	case tooLong && given: // a mere backoff may exceed it: RetryPolicy.MaxDelay bounds that
@@ -202,6 +202,12 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		return
 	}
 	c.next = stepStop
+}
+
+// mayQueueAgain reports whether a free read may wait beyond MaxAttempts because the service has refused it for a time: others took the room,
+// and it has not been done. All its waits together are then within WithMaxWait.
+func (c *call) mayQueueAgain(asked time.Duration) bool {
+	return c.next == stepWait && asked > 0 && c.op.FreeRead() && c.opts.retry.MaxAttempts > 1 && c.waited+asked <= c.opts.maxWait
 }
 
 // pauseOf is the pause that the next step needs, of what the service asked for and a backoff.

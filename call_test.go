@@ -72,7 +72,7 @@ var responses = []struct {
 
 	{"429", tests.Serves(429, tests.Envelope("RATE_LIMITED")), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"429 HTML", tests.Serves(429, tests.HTML, tests.ContentType, tests.HTMLType), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
-	{"429 Retry-After", tests.Serves(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"429 Retry-After", tests.Serves(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "50"), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"421", tests.Serves(421, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"425", tests.Serves(425, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"407", tests.Serves(407, tests.HTML, tests.ContentType, tests.HTMLType), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},

@@ -47,7 +47,7 @@ type Option interface {
 
 // RetryPolicy sets how often and when a call is retried, if it may be. The zero value of a field means its default.
 type RetryPolicy struct {
-	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off
+	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off; see [WithMaxWait] for reads after a 429
 	BaseDelay   time.Duration // backoff before the first retry, with jitter; default 500 ms
 	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
 	NoPaidRetry bool          // never retries a read that may cost credits, not even after a 500 of the service

@@ -29,7 +29,8 @@ func WithRetry(p RetryPolicy) Option {
 }
 
 // WithMaxWait bounds each wait for a rate limit or a Retry-After; default 2 minutes. Zero refuses every wait. A queued call that does not
-// fit is refused with [RuleRateLimit], at once if that is foreseeable.
+// fit is refused with [RuleRateLimit], at once if that is foreseeable. A free read after a 429 with a Retry-After above 0 goes again, however often,
+// while all its waits fit.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)

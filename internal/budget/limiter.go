@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +99,7 @@ func (l *Limiter) join(ctx context.Context, w *waiter, most time.Duration) (wait
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.at(time.Now())
-	w.giveUp = now + most
+	w.giveUp = now + min(most, math.MaxInt64-now)
 	if at, ok := ctx.Deadline(); ok {
 		if until := now + time.Until(at); until < w.giveUp {
 			w.giveUp, w.deadline = until, true

@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -116,4 +117,16 @@ func TestAcquire_CancelledWhileAdmitted(t *testing.T) {
 	all.Wait()
 	inFlight, _, _ := l.Own()
 	require.Zero(t, inFlight)
+}
+
+// A wait without a bound is one, however long the client has been there.
+func TestAcquire_WaitsWithoutBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := budget.New(budget.Config{PerMinute: 1})
+		for range 3 {
+			p, err := l.Acquire(t.Context(), budget.Request{MaxWait: math.MaxInt64})
+			require.NoError(t, err)
+			l.Done(time.Now(), &budget.Report{Permit: p, Observation: budget.NoFigures})
+		}
+	})
 }

@@ -37,13 +37,13 @@ const (
 	comeback   = 30 * time.Second // within which a refused process asks again: within the next one when it is refused again
 )
 
-func (s *state) shared(now time.Duration) bool { return now < s.share.until }
+func (s *state) shared(now time.Duration) bool { return now < s.share.until && s.limits[Minute] > 0 }
 
 // yields is when others have had their part before a request with so many ahead of it, those in flight included.
 func (s *state) yields(now time.Duration, ahead int64) time.Duration {
 	f, limit := &s.figures[Minute], float64(s.limits[Minute])
 	if s.shared(now) {
-		return s.share.due(now, ahead-s.open)
+		return min(s.share.until, s.share.due(now, ahead-s.open))
 	}
 	if f.left <= 0 || now >= f.reset || limit == 0 {
 		return now

@@ -141,3 +141,34 @@ func TestBatchLeavesATenth(t *testing.T) {
 	_, granted := s.take(0, false, &p)
 	require.True(t, granted)
 }
+
+// Others who were seen long ago keep nobody waiting, however often we were refused meanwhile, or if the minute has no limit any more.
+func TestOthersAreForgotten(t *testing.T) {
+	s := newState(Config{PerMinute: 120, PerDay: 1000})
+	send(t, &s, 0, figures(120, 60, 30*time.Second))
+	send(t, &s, time.Second, figures(120, 10, 29*time.Second))
+	require.True(t, s.shared(time.Second))
+	seen := s.share.until
+	now := time.Second
+	for range 12 {
+		until, granted := s.take(now, false, new(Permit))
+		if !granted {
+			now = until
+		}
+		require.LessOrEqual(t, now, seen+time.Second)
+		if now >= seen {
+			break
+		}
+		send(t, &s, now, Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: time.Second, Jitter: 0.9})
+	}
+
+	s = newState(Config{PerMinute: 120, PerDay: 1000})
+	send(t, &s, 0, figures(120, 60, 30*time.Second))
+	send(t, &s, time.Second, figures(120, 10, 29*time.Second))
+	require.True(t, s.shared(time.Second))
+	now, _, _ = s.opens(time.Second, 0, false)
+	send(t, &s, now, figures(100_000, 50_000, 10*time.Hour)) // of a day: another plan
+	require.Zero(t, s.limits[Minute])
+	at, _, _ := s.opens(now+time.Second, 0, false)
+	require.Equal(t, now+time.Second, at)
+}

@@ -425,7 +425,7 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 // A 429 whose attempts are used up, and whose wait would fit, is the service's refusal alone.
 func TestContext_AttemptsThatAreUsedUpAreNoRefusedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, err := tests.NewClient(t, tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "7")).Account.Me(t.Context())
+		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "7")), true)
 		require.NotContains(t, err.Error(), "has room in")
 		require.Len(t, tests.AsError(t, err).Attempts, 3)
 		require.Equal(t, 7*time.Second, tests.Waits(err))

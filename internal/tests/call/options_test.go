@@ -67,7 +67,7 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 		{"call says two", failing, nil, calls(retries(2)), 2},
 		{"call overrides client", hanging, opts(retries(5)), calls(retries(2)), 2},
 		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), tests.OneAttempt), 1},
-		{"waits 30 s by default", limited, nil, nil, 3},
+		{"waits two minutes by default", limited, nil, nil, 4},
 		{"client waits 10 s at most", limited, opts(prospectkit.WithMaxWait(10 * time.Second)), nil, 1},
 		{"call waits 10 s at most", limited, nil, calls(prospectkit.WithMaxWait(10 * time.Second)), 1},
 		{"call waits longer than client", limited, opts(prospectkit.WithMaxWait(0)), calls(prospectkit.WithMaxWait(time.Minute)), 3},

@@ -84,7 +84,8 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// refuse makes a call that is refused every time and returns the waits between the attempts, by the clock.
+// refuse makes a call that is refused every time and returns the waits between the attempts, by the clock. After a 429 it is a write: see
+// TestRetry_RefusedReadsQueueAgain.
 func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.ClientOption) (waits []time.Duration, err error) {
 	t.Helper()
 	var arrivals []time.Time
@@ -95,7 +96,7 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 		return resp, nil
 	})
 	opts = append([]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)
-	_, err = tests.NewClient(t, rt, opts...).Account.Me(t.Context())
+	_, err = tests.Call(t.Context(), tests.NewClient(t, rt, opts...), status == http.StatusTooManyRequests)
 	for i := 1; i < len(arrivals); i++ {
 		waits = append(waits, arrivals[i].Sub(arrivals[i-1]))
 	}
@@ -216,6 +217,45 @@ func TestRetry_RefusalFloorHoldsForAnyPolicy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A read that the rate limit refuses goes again, until it is served or would have waited longer than it may in all. What others have taken
+// is no failure of its own. Without retries it is sent once, and a write is counted as always.
+func TestRetry_RefusedReadsQueueAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		refusals int
+		write    bool
+		opts     []prospectkit.ClientOption
+		attempts int
+		served   bool
+	}{
+		"served in the end":  {6, false, nil, 7, true},
+		"two minutes in all": {100, false, nil, 4, false},
+		"longer":             {100, false, opts(prospectkit.WithMaxWait(170 * time.Second)), 6, false},
+		"no retries":         {100, false, opts(tests.OneAttempt), 1, false},
+		"a write":            {100, true, nil, 3, false},
+	} {
+		tests.InTime(t, name, func(t *testing.T) {
+			after, sent := "30", 0
+			if c.served {
+				after = "10"
+			}
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				if sent++; sent <= c.refusals {
+					return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", after), nil
+				}
+				return tests.Respond(200, tests.OneUser), nil
+			}), c.opts...)
+			began := time.Now()
+			info, err := tests.Call(t.Context(), client, c.write)
+			require.Equal(t, c.served, err == nil, err)
+			require.Len(t, info.Attempts, c.attempts)
+			require.LessOrEqual(t, time.Since(began), 190*time.Second)
+			if !c.served {
+				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			}
+		})
+	}
 }
 
 // A refusal that says how long is waited for so long, however long the backoff; one that does not is followed by the backoff.
