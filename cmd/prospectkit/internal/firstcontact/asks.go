@@ -10,15 +10,18 @@ import (
 type ask struct {
 	name  string // what texts call it
 	op    *op.Op
-	query string // escaped
-	id    string // for the parameter of the path: the kind of one that was read before, or = and the id itself
+	query string // escaped; {} is the id
+	id    string // for the path or the query: the kind of one that was read before, or = and the id itself
 	noKey bool
 	page  int64  // how many elements it may have
 	order string // of its elements, as in "createdAt desc"
 	none  bool   // nothing matches
 }
 
-const unknownID = "=ffffffffffffffffffffffff"
+const (
+	unknownID = "=ffffffffffffffffffffffff"
+	allLists  = "lists, 1,000 a page"
+)
 
 // errorsOf is the operation of findings about all errors.
 const errorsOf = "errors"
@@ -30,12 +33,14 @@ var nowhere = &op.Op{Name: errorsOf, Path: path.Dir(op.AccountMe.Path) + "/prosp
 var plan = []ask{
 	{name: "the owner of the key", op: op.AccountMe},
 	{name: "the credits", op: op.AccountCredits},
-	{name: "lists, 1,000 a page", op: op.ListsList, query: "limit=1000", page: 1000, order: "createdAt desc"},
+	{name: allLists, op: op.ListsList, query: "limit=1000", page: 1000, order: "createdAt desc"},
 	{name: "lists", op: op.ListsList, page: 50},
 	{name: "lists, page 2", op: op.ListsList, query: "limit=1&pageNum=2", page: 1},
 	{name: "lists, past the end", op: op.ListsList, query: "limit=1000&pageNum=1000000", none: true},
-	{name: "lists, search", op: op.ListsList, query: "search=prospectkit-check+searches+for+what+no+list+is+called", none: true},
-	{name: "company lists", op: op.ListsList, query: "entityType=companyList"},
+	{name: "lists, search for signs", op: op.ListsList, query: "search=%25_%25"}, // they are no wildcards
+	{name: "lists, search for a part of a name in the other case", op: op.ListsList, query: "search={}", id: "name"},
+	{name: "company lists", op: op.ListsList, query: "entityType=companyList", page: 50},
+	{name: "lists of a folder", op: op.ListsList, query: "folderId={}", id: "folder"},
 	{name: "a list", op: op.ListsGet, query: "include=columns", id: "list"},
 	{name: "rows", op: op.ListsRows, id: "contactList", page: 100},
 	{name: "rows, page 2", op: op.ListsRows, query: "limit=1&pageNum=2", id: "contactList", page: 1},
@@ -77,7 +82,7 @@ var columns = map[string][]string{
 }
 
 // open are objects whose keys are undocumented, but for id and the columns of rows.
-var open = map[string]bool{"lists.rows.data[]": true, "contacts.timeline.activities[]": true, "search.filter-options.filterOptions": true}
+var open = map[string]bool{"lists.rows.data[]": true, "search.filter-options.filterOptions": true}
 
 // nullable is documented as null, too, or may be, and never so in the sandbox.
 var nullable = map[string]bool{"errors.error.request_id": true, "errors.error.doc_url": true, "lists.get.list.completionStatus": true}

@@ -3,16 +3,16 @@ package firstcontact
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	network "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 const help = `It only reads. It changes nothing, spends no credits and sends no message. It shows
@@ -20,10 +20,9 @@ names and types of fields, never the content of your lists, nobody's name or add
 and never your key. You can forward what it prints.
 
 ` + service.Variables + `
-  prospectkit check           say what differs from the documentation
-  prospectkit check -dry-run  list the requests, and send none; needs no key
-  prospectkit check -write    also make up to six empty lists, which stay, and measure
-                              what the client takes for granted about writes
+  prospectkit check         say what differs from the documentation
+  prospectkit check -write  also make up to six empty lists, which stay, and measure
+                            what the client takes for granted about writes
 `
 
 const helpEnd = `
@@ -33,7 +32,7 @@ could not run, or was stopped: then it reports what it has found so far.
 
 // New returns the command.
 func New() cli.Command {
-	c := &command{routes: map[string]string{}}
+	c := &command{}
 	return cli.Command{
 		Name: "check", Summary: "ask the service what it is like, before your programs depend on it", Help: help, HelpEnd: helpEnd,
 		Flags: c.flags, Run: c.run,
@@ -43,35 +42,23 @@ func New() cli.Command {
 type command struct {
 	service.Access
 
-	plan, json, write bool
-	routes            map[string]string
+	json, write bool
 }
 
 func (c *command) flags(set *flag.FlagSet) {
 	c.Flags(set)
-	set.BoolVar(&c.plan, "dry-run", false, "list the requests, and send none")
 	set.BoolVar(&c.json, "json", false, "write the report as JSON: the same for two runs that meet the same")
 	set.BoolVar(&c.write, "write", false, "also make up to six lists, and measure")
-	set.Func("route", "ask an `OPERATION` at another path, as in -route 'hubs.pages=GET /the/path/{hubId}'", func(text string) error {
-		name, route, ok := strings.Cut(text, "=")
-		if c.routes[name] = route; !ok {
-			return errors.New("must be OPERATION=GET PATH")
-		}
-		return nil
-	})
 }
 
 func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
-	if c.plan {
-		return cli.OK, writePlan(std.Out)
-	}
 	baseURL, token, err := c.Credentials(std)
 	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := c.Bounded(ctx)
 	defer cancel()
-	run, err := Start(baseURL, token, NewTransport(), c.routes)
+	run, err := Start(baseURL, token, NewTransport())
 	if err != nil {
 		return 0, err
 	}
@@ -79,16 +66,18 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	ended := run.Ask(ctx)
 	var made []string
 	if c.write && ended == nil {
-		keeps := new(http.Transport)
+		keeps := network.NewTransport()
+		keeps.IdleConnTimeout = 0 // a server may close it, this program does not
 		defer keeps.CloseIdleConnections()
 		made, ended = run.Write(ctx, keeps)
 	}
 	stop()
-	if ended != nil && (ctx.Err() == nil && len(made) == 0 || !run.found) {
+	if !run.found {
 		return 0, service.Explain(ended)
 	}
 	report := run.Report()
 	if c.json {
+		fmt.Fprint(std.Err, left(made))
 		err = cli.WriteJSON(std.Out, report)
 	} else {
 		err = report.WriteText(std.Out, run.Sent(), made)
@@ -99,14 +88,19 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	return cli.Differs, nil
 }
 
+// left says which lists stay.
+func left(made []string) string {
+	if len(made) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Left behind, and only to be deleted in the app: up to %s, %q.\n", redact.Plural(len(made), "list"), made)
+}
+
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer, sent int, made []string) error {
 	var b strings.Builder
-	what := "all of them GET. Nothing was changed and nothing was spent."
-	if len(made) > 0 {
-		what = fmt.Sprintf("and up to %d lists stay, which nothing here can delete: %q.", len(made), made)
-	}
-	fmt.Fprintf(&b, "%d requests were sent, %s\n\nDiffers from what is documented or assumed: %d\n", sent, what, len(r.Differs))
+	what := cmp.Or(left(made), "All were GET: nothing was changed and nothing was spent.\n")
+	fmt.Fprintf(&b, "%d requests were sent. %s\nDiffers from what is documented or assumed: %d\n", sent, what, len(r.Differs))
 	for _, d := range r.Differs {
 		basis := "documented"
 		if o, ok := op.ByName(d.Operation); ok && o.Shape != op.Typed { // what differs from the rest was assumed
@@ -125,22 +119,6 @@ func (r *Report) WriteText(w io.Writer, sent int, made []string) error {
 		fmt.Fprintf(&b, "  %-42s %s%s\n  %42s   %s: %s\n", l.About, l.Found, l.Measured, "", choose(l.Fits, "fits", "DOES NOT FIT"), l.Code)
 	}
 	b.WriteString("\nNot checked: what spends credits or sends messages, and what needs several keys or a full rate limit.\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// writePlan lists the requests that a run sends, and which errors are expected.
-func writePlan(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(plan))
-	b.WriteString("Ids come from what was read before. A request without its id is left out.\n\n")
-	for i, a := range plan {
-		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(cmp.Or(a.op.Path, "(path undocumented: -route)")+"?"+a.query, "?"), a.name)
-		if e := rehearse().to[i]; e.failed() {
-			fmt.Fprintf(&b, "; expected: %v", e)
-		}
-		b.WriteByte('\n')
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

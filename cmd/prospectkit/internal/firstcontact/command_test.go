@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,7 +66,7 @@ func TestCommand(t *testing.T) {
 	code, out, complaints := command(t, env)
 	require.Zero(t, code, out+complaints)
 	require.Contains(t, out, "Differs from what is documented or assumed: 0\n")
-	require.Contains(t, out, "Nothing was changed and nothing was spent.")
+	require.Contains(t, out, "nothing was changed and nothing was spent.")
 	require.Regexp(t, `too few elements to tell how many a page may have \(it looked at 3\)\n`, out)
 	require.Empty(t, complaints)
 	requireHarmless(t, sb)
@@ -127,20 +128,46 @@ func TestCommand_Stopped(t *testing.T) {
 	require.Equal(t, "prospectkit check: stopped\n", complaints.String())
 }
 
-// Neither needs a key.
-func TestCommand_DryRunAndHelp(t *testing.T) {
-	for arg, all := range map[string][]string{
-		"-dry-run": {"GET /business/lists?limit=1&pageNum=2\n", "GET /business/lists/{listId}\n    an unknown list; expected: 404 LIST_NOT_FOUND\n"},
-		"-help":    {"It changes nothing, spends no credits and sends no message.", "-dry-run"},
+// Whatever ends it, -write says which lists it leaves behind: also what a failure may have made, and also beside JSON.
+func TestCommand_WriteEnds(t *testing.T) {
+	for end, want := range map[string]string{
+		"stop": "check: stopped", "429": "the workspace has used up its requests for now", "500": "the service failed: try again later (status 500", "403": "the key may not do this",
 	} {
-		code, out, complaints := command(t, variables("", ""), arg)
-		require.Zero(t, code)
-		require.Empty(t, complaints)
-		require.NotContains(t, out, "POST")
-		for _, want := range all {
-			require.Contains(t, out, want)
-		}
+		ctx, stop := context.WithCancel(t.Context())
+		creations := 0
+		_, env := service(t, func(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
+			if kept.Code == http.StatusCreated {
+				creations++
+			}
+			switch status, err := strconv.Atoi(end); {
+			case creations < 2 || kept.Code != http.StatusCreated:
+			case err != nil:
+				stop()
+			default:
+				kept.Code, kept.Body = status, bytes.NewBufferString(`{"error":{"code":"`+map[int]string{403: "INSUFFICIENT_SCOPE"}[status]+`"}}`)
+			}
+			renaming("none", "none")(w, kept)
+		})
+		var out, complaints bytes.Buffer
+		require.Equal(t, cli.Failed, run(ctx, []string{"-write", "-json"}, env, &out, &complaints))
+		stop()
+		require.Contains(t, complaints.String(), want)
+		require.Contains(t, out.String(), "-write ended early: the rest was not measured")
+		require.Contains(t, out.String(), late)
+		require.Contains(t, complaints.String(), map[string]string{"429": "up to 1 list, ", "403": "up to 1 list, "}[end])
+		require.Contains(t, complaints.String(), map[string]string{"stop": "up to 2 lists, ", "500": "up to 2 lists, "}[end])
+		require.Contains(t, complaints.String(), `"prospectkit check `)
+		require.Equal(t, 2, creations)
 	}
+}
+
+// Help needs no key.
+func TestCommand_Help(t *testing.T) {
+	code, out, complaints := command(t, variables("", ""), "-help")
+	require.Zero(t, code)
+	require.Empty(t, complaints)
+	require.Contains(t, out, "It changes nothing, spends no credits and sends no message.")
+	require.Contains(t, out, "-write")
 }
 
 // folder is removed at the end, except on Wine, which cannot.
@@ -172,8 +199,6 @@ func TestCommand_CannotRun(t *testing.T) {
 		{variables("https://sandbox.invalid/api/v2", sb.Token()), nil, "PROSPECTKIT_BASE_URL must end in /api/v1\n"},
 		{env, []string{"-nonsense"}, "prospectkit help check shows the flags"},
 		{env, []string{"extra"}, "is not expected"},
-		{env, []string{"-route", "contacts.timeline"}, "OPERATION=GET PATH"},
-		{env, []string{"-route", "agents.pause=GET /x"}, "not an operation that this command asks"},
 		{env, []string{"-timeout", "0s"}, "must be positive"},
 	} {
 		code, _, complaints := command(t, c.env, c.args...)

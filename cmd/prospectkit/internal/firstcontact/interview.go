@@ -9,11 +9,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -27,8 +29,7 @@ const MaxWaits = 4 * time.Minute
 type interview struct {
 	base, token string
 	transport   http.RoundTripper
-	routes      map[string]string // paths of operations, by name
-	most        int               // how many of several, such as agents, are asked about
+	most        int // how many of several, such as agents, are asked about
 
 	ids    map[string][]string // by kind
 	to     []*exchange         // the first response to each ask of the plan
@@ -39,9 +40,9 @@ type interview struct {
 	waited time.Duration
 }
 
-func newInterview(base, token string, transport http.RoundTripper, routes map[string]string, most int) *interview {
+func newInterview(base, token string, transport http.RoundTripper, most int) *interview {
 	return &interview{
-		base: strings.TrimSuffix(base, "/"), token: token, transport: transport, routes: routes, most: most,
+		base: strings.TrimSuffix(base, "/"), token: token, transport: transport, most: most,
 		ids: map[string][]string{}, shapes: map[string]*shape{}, to: make([]*exchange, len(plan)), why: make([]string, len(plan)),
 	}
 }
@@ -54,18 +55,21 @@ func (v *interview) ask(ctx context.Context, i int) (err error) {
 	if given || a.id == "" {
 		ids = []string{id}
 	}
-	v.why[i] = "no id of " + a.id + " is known"
+	if v.why[i] = "this workspace has no " + a.id; a.op.Path == "" {
+		v.why[i], ids = "its path is undocumented", nil
+	}
 	for _, id := range ids[:min(len(ids), v.most)] {
-		path, ok := op.Expand("", cmp.Or(v.routes[a.op.Name], a.op.Path), strings.Fields(id)...)
-		if !ok {
-			v.why[i] = "its path is undocumented: -route sets it"
-			return nil
+		query := strings.ReplaceAll(a.query, "{}", url.QueryEscape(id))
+		if query != a.query {
+			id = ""
 		}
+		path, _ := op.Expand("", a.op.Path, strings.Fields(id)...)
 		var e *exchange
-		if e, err = v.insist(ctx, path+"?"+a.query, !a.noKey); e == nil {
+		if e, err = v.insist(ctx, path+"?"+query, !a.noKey); e == nil {
 			v.why[i] = "no response: " + err.Error()
 			continue
 		}
+		e.asked, _ = url.ParseQuery(query)
 		v.to[i] = cmp.Or(v.to[i], e)
 		v.learn(a, e)
 		v.harvest(a.op, e)
@@ -122,7 +126,7 @@ func (v *interview) send(ctx context.Context, transport http.RoundTripper, metho
 	return newExchange(resp.StatusCode, secret.Header(resp.Header), secret.Hide(string(text))), nil
 }
 
-// harvest keeps the ids that later asks need. Of lists, those with the most rows come first.
+// harvest keeps the ids that later asks need. Of lists, those with the most rows come first; else, the order of the response does not matter.
 func (v *interview) harvest(o *op.Op, e *exchange) {
 	if !e.succeeded() {
 		return
@@ -131,19 +135,19 @@ func (v *interview) harvest(o *op.Op, e *exchange) {
 	found := map[string][]string{}
 	all := e.page.items()
 	slices.SortStableFunc(all, func(a, b item) int {
-		return cmp.Compare(b.ContactsCount+b.CompaniesCount, a.ContactsCount+a.CompaniesCount)
+		return cmp.Or(cmp.Compare(b.ContactsCount+b.CompaniesCount, a.ContactsCount+a.CompaniesCount), strings.Compare(a.ID, b.ID))
 	})
 	for _, i := range all {
-		kinds := []string{family}
+		ids := map[string]string{family: i.ID}
 		switch {
 		case o == op.ListsList:
-			kinds = []string{"list", i.EntityType}
+			ids = map[string]string{"list": i.ID, i.EntityType: i.ID, "folder": i.FolderID, "name": i.otherName()}
 		case e.page.EntityType == "contactList":
-			kinds = []string{"contact"}
+			ids = map[string]string{"contact": i.ID}
 		}
-		for _, kind := range kinds {
-			if i.ID != "" {
-				found[kind] = append(found[kind], i.ID)
+		for kind, id := range ids {
+			if id != "" {
+				found[kind] = append(found[kind], id)
 			}
 		}
 	}
@@ -153,6 +157,8 @@ func (v *interview) harvest(o *op.Op, e *exchange) {
 
 // exchange is a response, in which the key is hidden.
 type exchange struct {
+	asked  url.Values
+	at     time.Time
 	status int
 	header http.Header
 	form   string // what the body is
@@ -170,8 +176,24 @@ type page struct {
 }
 
 type item struct {
-	ID, Name, FirstName, EntityType, Type, CreatedAt string
-	ContactsCount, CompaniesCount                    int64
+	ID, Name, FirstName, EntityType, Type, CreatedAt, FolderID string
+	ContactsCount, CompaniesCount                              int64
+}
+
+// otherName is a part of the name with small letters for capitals and the other way round, or empty.
+func (i item) otherName() string {
+	runes := []rune(strings.TrimSpace(i.Name))
+	part := strings.TrimSpace(string(runes[min(1, len(runes)):min(len(runes), 100)]))
+	other := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && unicode.IsLetter(r) {
+			return r ^ 0x20
+		}
+		return r
+	}, part)
+	if other == part {
+		return ""
+	}
+	return other
 }
 
 func (p *page) items() []item {
@@ -181,7 +203,7 @@ func (p *page) items() []item {
 const asJSON = "application/json"
 
 func newExchange(status int, header http.Header, body string) *exchange {
-	e := &exchange{status: status, header: header, form: asJSON}
+	e := &exchange{at: time.Now(), status: status, header: header, form: asJSON}
 	text, marked := strings.CutPrefix(body, "\ufeff") // which some programs write before a text
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -208,6 +230,11 @@ func (e *exchange) is(status int) bool { return e != nil && e.status == status }
 func (e *exchange) succeeded() bool    { return e != nil && e.status >= 200 && e.status < 300 }
 func (e *exchange) failed() bool {
 	return e != nil && e.status >= 400 && e.status < 500 && e.status != 429
+}
+
+// broke reports whether the service, or what is before it, says that it has failed.
+func (e *exchange) broke() bool {
+	return e != nil && e.status >= 500 && e.status != http.StatusNotImplemented
 }
 
 // code is the code of an error, if it looks like one.

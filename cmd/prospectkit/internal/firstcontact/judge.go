@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -56,8 +57,9 @@ func (r *Run) Report() *Report {
 	}
 	for i, a := range plan {
 		r.judgeStatus(i)
-		if e := r.got.to[i]; e.succeeded() && e.value != nil {
-			r.judgeFilter(a, e.page)
+		if e := r.got.to[i]; e.succeeded() && e.value != nil && r.want.to[i].succeeded() {
+			r.judgeFilter(a, e)
+			r.judgeKind(a, e.page)
 			r.judgePage(a, e.page)
 			r.judgeOrder(a, e.page.Data)
 		}
@@ -70,37 +72,40 @@ func (r *Run) Report() *Report {
 	return all
 }
 
-// named is the response to an ask, or nil.
+// named is the response to an ask, or an empty one.
 func (r *Run) named(name string) *exchange {
-	return r.got.to[slices.IndexFunc(plan, func(a ask) bool { return a.name == name })]
+	return cmp.Or(r.got.to[slices.IndexFunc(plan, func(a ask) bool { return a.name == name })], &exchange{})
 }
 
-// works reports whether the path of an operation is known.
-func (r *Run) works(o *op.Op) bool {
+// some reports whether a response of an operation is so.
+func (r *Run) some(o *op.Op, so func(*exchange) bool) bool {
 	for i, a := range plan {
-		if e := r.got.to[i]; a.op == o && e != nil && e.status < 500 && !e.leadsNowhere() {
+		if e := r.got.to[i]; a.op == o && e != nil && so(e) {
 			return true
 		}
 	}
-	return o == nowhere
+	return false
 }
 
 // judgeStatus judges status, code and parameter of a response.
 func (r *Run) judgeStatus(i int) {
 	a, e, w := plan[i], r.got.to[i], r.want.to[i]
-	o, code := a.op, e.code()
-	known := a.id != "" && e.failed() && !e.is(422) && (slices.Contains(o.Codes, code) || slices.Contains(o.Likely, code))
+	o, code, given := a.op, e.code(), strings.HasPrefix(a.id, "=")
+	found := o == nowhere || r.some(o, func(e *exchange) bool { return e.status < 500 && !e.leadsNowhere() })
+	known := (a.id != "" || e.is(400)) && e.failed() && !e.is(422) && (slices.Contains(o.Codes, code) || slices.Contains(o.Likely, code))
 	switch {
 	case e == nil:
 		r.untold(o.Name, a.name+": "+r.got.why[i])
 	case e.is(429):
 		r.untold(o.Name, a.name+": the rate limit was used up (429)")
-	case e.is(403) && o.Scope != op.ScopeAny:
+	case e.broke() && (!found || w.succeeded() && a.id != ""):
+		r.untold(o.Name, fmt.Sprintf("%s: the service failed each time (%d)", a.name, e.status))
+	case e.is(403) && o.Scope != op.ScopeAny && (w.succeeded() || !r.some(o, (*exchange).succeeded)):
 		r.untold(o.Name, "the key has no access (403): it may lack the scope "+string(o.Scope))
-	case e.leadsNowhere() && !r.works(o) && strings.HasPrefix(a.id, "="):
+	case e.leadsNowhere() && !found && given:
 		r.untold(o.Name, a.name+": the path may be unknown, too")
-	case e.leadsNowhere() && !r.works(o):
-		r.differs(o.Name, "path", "%s leads nowhere (%d): -route sets another path", o.Route(), e.status)
+	case e.leadsNowhere() && !found:
+		r.differs(o.Name, "path", "%s leads nowhere (%d)", o.Route(), e.status)
 	case w.succeeded() && strings.HasPrefix(a.query, "limit=1000") && e.page.Error.Param == "limit":
 		r.differs(o.Name, "limit", "limit=1000, documented as the largest, is refused with a %d", e.status)
 	case w.succeeded() && (e.is(409) || known): // a resource may just not be ready, or gone
@@ -157,16 +162,21 @@ func (r *Run) judgePage(a ask, p page) {
 	differs := func(what, format string, args ...any) { r.differs(a.op.Name, what, a.name+": "+format, args...) }
 	first, second := strings.CutSuffix(a.name, ", page 2")
 	number := map[bool]int64{false: 1, true: 2}[second]
+	largest := r.named(allLists)
 	total, size, shown := p.Pagination.TotalRecords, int64(len(p.Data)), p.Pagination.PageNum
 	switch {
 	case a.none && size > 0:
-		differs("filter", "elements are returned, although none can match")
+		differs("page", "elements are returned, although none is there")
+		return
+	case a.none && total == 0 && largest.succeeded() && largest.page.Pagination.TotalRecords > 0:
+		differs("page", "totalRecords is 0")
+		return
 	case a.page == 0 || p.Data == nil:
 		return
 	case size > a.page:
 		differs("limit", "a page has more than %d elements", a.page)
 	case total > (number-1)*a.page+size && size > 0 && size < a.page && shown != 0:
-		differs("limit", "a page has only %d elements of %d, although there are more", size, a.page)
+		differs("limit", "a page has only %d elements of %d, although totalRecords says that there are more", size, a.page)
 	case min(p.Pagination.TotalPages, total) >= 0 && p.Pagination.TotalPages != (total+a.page-1)/a.page:
 		differs("page", "totalPages does not fit totalRecords and a limit of %d", a.page)
 	case a.page == 1000 && total <= 100:
@@ -223,48 +233,66 @@ func (r *Run) judgeOrder(a ask, all []item) {
 	}
 }
 
-// judgeFilter judges whether the kind that was asked for was heeded, and whether rows name the kind of their list.
-func (r *Run) judgeFilter(a ask, p page) {
-	if strings.HasSuffix(a.id, "List") && p.EntityType != a.id && slices.Contains(vocabularies[0], p.EntityType) {
-		r.differs(a.op.Name, "filter", "rows of a %s name the other kind", a.id)
-	}
-	key, value, _ := strings.Cut(a.query, "=")
-	if key != "entityType" && key != "type" {
-		return
-	}
-	n := 0
-	for _, i := range p.items() {
-		if kind := map[string]string{"entityType": i.EntityType, "type": i.Type}[key]; kind == value {
+// judgeFilter judges whether the filter that was asked for was heeded.
+func (r *Run) judgeFilter(a ask, e *exchange) {
+	key, _, _ := strings.Cut(a.query, "=")
+	value, n, others := e.asked.Get(key), 0, false
+	for _, i := range e.page.items() {
+		text := map[string]string{"entityType": i.EntityType, "type": i.Type, "folderId": i.FolderID, "search": i.Name}[key]
+		switch {
+		case text == value, key == "search" && strings.Contains(strings.ToLower(text), strings.ToLower(value)):
 			n++
-		} else if slices.Contains(vocabularies[1], kind) { // what is unknown is told by the body
-			r.differs(a.op.Name, "filter", "%s is ignored: others are returned", a.query)
-			return
+		case key == "folderId", key == "search" && text != "", slices.Contains(vocabularies[1], text): // what is missing or unknown is told by the body
+			others = true
 		}
 	}
-	if n == 0 {
-		r.untold(a.op.Name, a.query+": this workspace has none")
+	switch {
+	case !slices.Contains([]string{"entityType", "type", "folderId", "search"}, key):
+	case others:
+		r.differs(a.op.Name, "filter", "%s: others are returned, too", a.name)
+	case n == 0 && a.id == "name":
+		r.differs(a.op.Name, "filter", "%s: it is not found", a.name)
+	case n == 0 && key != "search":
+		r.untold(a.op.Name, a.name+": this workspace has none")
+	}
+}
+
+// judgeKind judges whether rows name the kind of their list, and are counted as such.
+func (r *Run) judgeKind(a ask, p page) {
+	if !slices.Contains(vocabularies[0], a.id) {
+		return
+	}
+	if p.EntityType != a.id && slices.Contains(vocabularies[0], p.EntityType) {
+		r.differs(a.op.Name, "filter", "rows of a %s name the other kind", a.id)
+	}
+	for _, i := range r.named(allLists).page.Data {
+		own, other := i.ContactsCount, i.CompaniesCount
+		if a.id == "companyList" {
+			own, other = other, own
+		}
+		if total := p.Pagination.TotalRecords; i.ID == r.got.ids[a.id][0] && own == 0 && other == total && total > 0 {
+			r.differs(op.ListsList.Name, "value", "a %s counts its rows as the other kind", a.id)
+		}
 	}
 }
 
 // judgeLimits judges what the headers say of the limits, and of how long to wait.
 func (r *Run) judgeLimits() {
 	const minute, day, slack, epoch = 60, 86_400, 2, 900_000_000 // seconds; slack is for rounding, and epoch is in 1998
-	remained := map[string][]int64{}
+	last, pairs, falls := map[string]*exchange{}, map[string]int{}, map[string]int{}
 	for i, a := range plan {
 		e, limits, surface := r.got.to[i], op.DocumentedLimits[a.op.Surface], "limits of "+string(a.op.Surface)
 		if e == nil || limits == (op.Limits{}) || a.noKey {
 			continue
 		}
-		header := func(name string) int64 { return number(e.header.Get(name)) }
-		limit, left, reset, window := header("RateLimit-Limit"), header("RateLimit-Remaining"), header("RateLimit-Reset"), int64(minute)
+		limit, left, reset, window := e.rate("Limit"), e.rate("Remaining"), e.rate("Reset"), int64(day)
 		switch {
+		case limit == int64(limits.PerMinute):
+			window = minute
 		case limit == int64(limits.PerDay) && left > int64(limits.PerMinute):
 			r.differs(surface, "window", "the headers describe the day, although the minute has less left")
-		case limit >= 0 && limit != int64(limits.PerDay) && limit != int64(limits.PerMinute):
+		case limit >= 0 && limit != int64(limits.PerDay):
 			r.differs(surface, "limit", "it is %d instead of %d a minute and %d a day", limit, limits.PerMinute, limits.PerDay)
-		}
-		if limit == int64(limits.PerDay) {
-			window = day
 		}
 		switch {
 		case reset >= epoch:
@@ -272,19 +300,32 @@ func (r *Run) judgeLimits() {
 		case reset > window+slack:
 			r.differs(surface, "window", "RateLimit-Reset is more seconds than the window has: it is longer, or these are milliseconds")
 		}
-		remained[surface] = append(remained[surface], left)
+		if b := last[surface]; b != nil && b.rate("Limit") == limit && b.rate("Remaining") > 0 && left >= 0 && int64(e.at.Sub(b.at)/time.Second) < b.rate("Reset")-slack {
+			pairs[surface]++ // within one window
+			if left < b.rate("Remaining") {
+				falls[surface]++
+			}
+		}
+		last[surface] = e
 	}
-	for surface, all := range remained {
-		if slices.Max(all) >= 0 && len(all) > 3 && slices.Max(all) == slices.Min(all) {
+	for surface, n := range pairs {
+		if n > 2 && falls[surface] == 0 {
 			r.differs(surface, "window", "RateLimit-Remaining does not fall from request to request")
 		}
 	}
-	if !slices.ContainsFunc(r.got.log, func(e *exchange) bool { return e.is(429) }) {
-		r.untold(errorsOf, "Retry-After: no request was refused by a rate limit")
-	}
-	for _, e := range r.got.log {
-		if _, problem := e.retryAfter(); e.is(429) && problem != "" {
+	refused := slices.DeleteFunc(slices.Clone(r.got.log), func(e *exchange) bool { return !e.is(429) })
+	for _, e := range refused {
+		if _, problem := e.retryAfter(); problem != "" {
 			r.differs(errorsOf, "header", "Retry-After %s", problem)
 		}
+		if e.code() != "RATE_LIMITED" {
+			r.differs(errorsOf, "code", "a 429: %s instead of RATE_LIMITED", cmp.Or(e.code(), "no code in the documented place"))
+		}
+	}
+	if len(refused) == 0 {
+		r.untold(errorsOf, "Retry-After: no request was refused by a rate limit")
 	}
 }
+
+// rate is the number of a rate header, or -1.
+func (e *exchange) rate(name string) int64 { return number(e.header.Get("RateLimit-" + name)) }

@@ -7,18 +7,14 @@
 package firstcontact
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"path"
-	"strings"
 	"sync"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
 	network "example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -30,25 +26,13 @@ type Run struct {
 	report    Report
 }
 
-// Start checks the address and the routes of operations, as in "GET /business/agents", and asks the sandbox.
-func Start(baseURL, token string, transport http.RoundTripper, routes map[string]string) (*Run, error) {
+// Start checks the address, and asks the sandbox.
+func Start(baseURL, token string, transport http.RoundTripper) (*Run, error) {
 	if _, err := prospectkit.New(baseURL, token); err != nil {
 		return nil, service.Explain(err)
 	}
-	paths := map[string]string{}
-	for name, route := range routes {
-		o, ok := op.ByName(name)
-		method, to, _ := strings.Cut(route, " ")
-		switch {
-		case !ok || !o.FreeRead():
-			return nil, fmt.Errorf("%q is not an operation that this command asks", name)
-		case method != http.MethodGet || !op.ValidRoute(to) || strings.Count(to, "{") != strings.Count(cmp.Or(o.Path, "{contactId}"), "{"):
-			return nil, fmt.Errorf("the route of %s must be GET and a path with the same parameters", name)
-		}
-		paths[name] = to
-	}
 	return &Run{
-		want: rehearse(), got: newInterview(baseURL, token, transport, paths, 1),
+		want: rehearse(), got: newInterview(baseURL, token, transport, 1),
 		report: Report{Format: Format, Differs: []Finding{}, Untold: []Untold{}},
 	}, nil
 }
@@ -59,10 +43,9 @@ var rehearse = sync.OnceValue(func() *interview {
 	main := &state.Workspaces[0]
 	main.Lists = append(main.Lists, sandbox.List{Name: "being filled", CompletionStatus: "(undocumented)"})
 	main.Agents = append(main.Agents, sandbox.Agent{Name: "legacy", Status: "paused", ListID: main.Lists[1].ID})
-	timeline := path.Dir(op.ContactsResolve.Path) + "/{contactId}/activities" // any: it is undocumented
-	sb := sandbox.New(nil, sandbox.Seed(state), sandbox.NoLimits(), sandbox.WithRoute(op.ContactsTimeline.Name, http.MethodGet+" "+timeline))
+	sb := sandbox.New(nil, sandbox.Seed(state), sandbox.NoLimits())
 	const all = 1000
-	v := newInterview(sb.BaseURL(), sb.Token(), sb.Transport(), map[string]string{op.ContactsTimeline.Name: timeline}, all)
+	v := newInterview(sb.BaseURL(), sb.Token(), sb.Transport(), all)
 	for i := range plan {
 		_ = v.ask(context.Background(), i)
 	}

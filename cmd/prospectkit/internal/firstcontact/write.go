@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/internal/clock"
 	network "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
@@ -46,6 +47,7 @@ func (r *Run) Write(ctx context.Context, transport http.RoundTripper) (made []st
 	w := &writer{Run: r, transport: transport, name: "prospectkit check " + rand.Text()[:10]}
 	for _, step := range []func(context.Context) error{w.shows, w.forms, w.twins, w.idles} {
 		if err = step(ctx); err != nil {
+			r.untold(op.ListsCreate.Name, "-write ended early: the rest was not measured")
 			break
 		}
 	}
@@ -60,16 +62,19 @@ func (w *writer) learn(about string, fits bool, code, found string, measured ...
 	w.report.Learnt = append(w.report.Learnt, l)
 }
 
-// create sends one creation of a list. Without a response, nobody knows, and it counts as made.
+// create sends one creation of a list, and returns a response of success or of a conflict. Unless it was refused, it counts as made.
 func (w *writer) create(ctx context.Context, name string) (*exchange, error) {
 	e, err := w.got.send(ctx, w.transport, http.MethodPost, op.ListsCreate.Path, fmt.Appendf(nil, `{"name":%q}`, name), true)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e == nil || e.status < 400 {
+	if !e.failed() && !e.is(http.StatusTooManyRequests) {
 		w.made = append(w.made, name)
 	}
-	if e.is(http.StatusConflict) {
+	switch {
+	case e.is(http.StatusConflict):
 		w.conflict = e
+	case e != nil && !e.succeeded():
+		return nil, &prospectkit.Error{Op: op.ListsCreate.Name, Status: e.status, Code: prospectkit.Code(e.code())}
 	}
 	return e, err
 }
@@ -77,11 +82,11 @@ func (w *writer) create(ctx context.Context, name string) (*exchange, error) {
 // shows makes the first list, and measures how late it shows in the listing, and how far createdAt is from the clock of Date.
 func (w *writer) shows(ctx context.Context) error {
 	e, err := w.create(ctx, w.name)
-	switch {
-	case err != nil:
+	if err == nil && !e.succeeded() {
+		err = fmt.Errorf("a list could not be made: status %v", e)
+	}
+	if err != nil {
 		return err
-	case !e.succeeded():
-		return fmt.Errorf("a list could not be made: status %v", e)
 	}
 	began := time.Now()
 	date, noDate := http.ParseTime(e.header.Get("Date"))
@@ -93,21 +98,24 @@ func (w *writer) shows(ctx context.Context) error {
 		fits := off.Abs() <= clock.MaxError
 		w.learn(about, fits, "clock.MaxError, "+clock.MaxError.String(), choose(fits, "within that", "beyond that"), off)
 	}
-	var shown bool
+	var shown, blind bool
 	var looked time.Duration
 	for pause := time.Second / 4; !shown && looked <= 3*most; pause = min(2*pause, 2*time.Second) {
 		looked = time.Since(began)
-		found, err := w.got.insist(ctx, op.ListsList.Path+"?search="+url.QueryEscape(w.name), true)
-		if found == nil {
-			return err
+		found, err := w.got.send(ctx, w.transport, http.MethodGet, op.ListsList.Path+"?search="+url.QueryEscape(w.name), nil, true)
+		if blind = blind || err != nil || !found.succeeded(); err == nil {
+			shown = slices.ContainsFunc(found.page.Data, func(i item) bool { return i.Name == w.name || i.ID != "" && i.ID == e.page.List.ID })
 		}
-		shown = slices.ContainsFunc(found.page.Data, func(i item) bool { return i.Name == w.name || i.ID != "" && i.ID == e.page.List.ID })
 		if !shown && waits.Sleep(ctx, pause) != nil {
 			return ctx.Err()
 		}
 	}
-	fits := shown && looked <= most
-	w.learn("how late a new list shows in the listing", fits, "op.UsuallyVisibleAfter, "+most.String(), choose(fits, "within that", "later than that"), looked)
+	const late = "how late a new list shows in the listing"
+	if fits := shown && looked <= most; fits || !blind {
+		w.learn(late, fits, "op.UsuallyVisibleAfter, "+most.String(), choose(fits, "within that", "later than that"), looked)
+	} else {
+		w.untold(op.ListsList.Name, late+": some looks were refused")
+	}
 	return nil
 }
 
@@ -119,7 +127,7 @@ func (w *writer) forms(ctx context.Context) error {
 			return err
 		}
 		same := e.is(http.StatusConflict)
-		w.learn("whether "+form[0]+" in names", same || e.succeeded(), "pagewalk.Near: both are possible, and Ensure takes only a name of the same case and spaces, or none",
+		w.learn("whether "+form[0]+" in names", true, "pagewalk.Near: both are possible, and Ensure takes only a name of the same case and spaces, or none",
 			choose(same, "they make the same name: 409", fmt.Sprintf("a list of its own: %d", e.status)))
 	}
 	return nil
@@ -160,7 +168,7 @@ func (w *writer) idles(ctx context.Context) error {
 		how = choose(info.Reused, "on the same connection: the server keeps it longer", "on a new connection: the server had closed the old one")
 	}})
 	e, err := w.create(traced, w.name+" idle")
-	if ctx.Err() != nil {
+	if _, refused := errors.AsType[*prospectkit.Error](err); refused || ctx.Err() != nil {
 		return err
 	}
 	found := "no response: the connection was closed under it"

@@ -21,7 +21,7 @@ import (
 // write runs with -write, and returns what was learnt.
 func write(t *testing.T, sb *sandbox.Sandbox, transport http.RoundTripper) (learnt map[string]firstcontact.Learnt, made []string) {
 	t.Helper()
-	run, err := firstcontact.Start(sb.BaseURL(), sb.Token(), transport, nil)
+	run, err := firstcontact.Start(sb.BaseURL(), sb.Token(), transport)
 	require.NoError(t, err)
 	require.NoError(t, run.Ask(t.Context()))
 	before := len(sb.Lists())
