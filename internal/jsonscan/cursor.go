@@ -136,7 +136,10 @@ func (c *Cursor) Copy(part []byte) []byte {
 		return bytes.Clone(part)
 	}
 	if cap(c.chunk)-len(c.chunk) < len(part) { // a new one is not larger than what may still go into it: records keep their text beside its strings
-		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos+min(len(c.data), maxShared)))
+		var b strings.Builder // whose memory is not cleared
+		b.Grow(min(chunkSize, len(part)+len(c.data)-c.pos+min(len(c.data), maxShared)))
+		b.WriteByte(0)
+		c.chunk = unsafe.Slice(unsafe.StringData(b.String()), b.Cap())[:0]
 	}
 	start := len(c.chunk)
 	c.chunk = append(c.chunk, part...)
@@ -149,13 +152,7 @@ func (c *Cursor) Text() []byte {
 		c.Skip()
 		return nil
 	}
-	start := c.pos + 1
-	if end := skipPlain(c.data, start); end < len(c.data) && c.data[end] == '"' {
-		c.pos = end + 1
-		return c.data[start:end:end]
-	}
-	c.plain = c.text(c.plain[:0], true)
-	return c.plain
+	return c.text(true)
 }
 
 // String is a copy of Text.

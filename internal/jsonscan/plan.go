@@ -95,7 +95,7 @@ func (b *builder) reader(n *node, key planKey) reader {
 	case lenient && isRow:
 		inner := b.node(planKey{exact.of(), false})
 		return func(d *decoder, p unsafe.Pointer) bool {
-			return reflect.NewAt(key.of, p).Interface().(row).read(d, inner) //nolint:forcetypeassert // it was asked
+			return exact.read(d, inner, p)
 		}
 	case lenient && key.of == timeType:
 		return readUTC

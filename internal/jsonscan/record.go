@@ -32,18 +32,21 @@ type Exact[T any] struct {
 // row is an [Exact].
 type row interface {
 	of() reflect.Type
-	read(d *decoder, n *node) bool
+	read(d *decoder, n *node, p unsafe.Pointer) bool // into the one at p
 }
 
 func (e *Exact[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 
-func (e *Exact[T]) read(d *decoder, n *node) bool {
+func (*Exact[T]) read(d *decoder, n *node, p unsafe.Pointer) bool {
+	e := (*Exact[T])(p)
 	if !d.Is('{') {
 		d.fail(noObject)
 		return false
 	}
 	start := d.Mark()
-	*e = Exact[T]{} // of duplicates
+	if e.ID != "" || e.sum != 0 { // a duplicate
+		*e = Exact[T]{}
+	}
 	err := d.exactly(n, unsafe.Pointer(&e.Value))
 	if d.bad != "" {
 		return false

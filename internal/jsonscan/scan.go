@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -129,7 +128,7 @@ func (c *Cursor) skip(i int) int {
 	}
 	switch c.pos = i; b {
 	case '"':
-		c.text(nil, false)
+		c.text(false)
 	case '{', '[':
 		c.skipContainer(b)
 	case 'n':
@@ -184,75 +183,83 @@ func (c *Cursor) word(word string) {
 }
 
 func (c *Cursor) number() {
-	if !c.has('-') && (c.pos == len(c.data) || !isDigit(c.data[c.pos])) {
-		c.fail(noValue)
-		return
-	}
-	if !c.has('0') {
-		c.digits()
-	}
-	if c.has('.') {
-		c.digits()
-	}
-	if c.has('e') || c.has('E') {
-		_ = c.has('+') || c.has('-')
-		c.digits()
-	}
-}
-
-// has moves over a byte, if it is the next.
-func (c *Cursor) has(b byte) bool {
-	if c.pos < len(c.data) && c.data[c.pos] == b {
-		c.pos++
-		return true
-	}
-	return false
-}
-
-func (c *Cursor) digits() {
-	i := c.pos
-	for i < len(c.data) && isDigit(c.data[i]) {
+	data, i := c.data, c.pos
+	if i < len(data) && data[i] == '-' {
 		i++
 	}
-	if i == c.pos {
-		c.fail(noDigit)
+	end := digits(data, i)
+	if end > i && data[i] == '0' {
+		end = i + 1 // what follows is wrong
 	}
-	c.pos = i
+	if end > i && end < len(data) && data[end] == '.' {
+		i = end + 1
+		end = digits(data, i)
+	}
+	if end > i && end < len(data) && data[end]|' ' == 'e' {
+		if i = end + 1; i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		end = digits(data, i)
+	}
+	why := noDigit
+	if end == c.pos {
+		why = noValue
+	}
+	if c.pos = end; end == i {
+		c.fail(why)
+	}
+}
+
+// digits moves over digits.
+func digits(data []byte, i int) int {
+	for i < len(data) && isDigit(data[i]) {
+		i++
+	}
+	return i
 }
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// text reads over a string. If it is to be kept, it is appended: without escapes, and with what is no UTF-8 replaced.
-func (c *Cursor) text(out []byte, keep bool) []byte {
-	data := c.data
-	for i := c.pos + 1; ; {
-		start := i
-		if i = skipPlain(data, i); keep {
-			out = append(out, data[start:i]...)
+// text reads a string. If it is kept, it comes without escapes, and with what is no UTF-8 replaced.
+func (c *Cursor) text(keep bool) []byte {
+	data, out := c.data, c.plain[:0]
+	from := c.pos + 1 // what is not in out
+	i := from
+	for why := openString; ; why = openString {
+		if i = skipPlain(data, i); i < len(data) && data[i] == '"' {
+			break
 		}
-		r, n, why := rune(0), 0, openString
+		r, n := rune(0), 0
 		switch rest := data[i:]; {
 		case len(rest) == 0:
-		case rest[0] == '"':
-			c.pos = i + 1
-			return out
 		case rest[0] == '\\':
 			r, n = unescape(rest)
 			why = badEscape
 		case rest[0] < ' ':
 			why = controlByte
 		default:
-			r, n = utf8.DecodeRune(rest)
+			if r, n = utf8.DecodeRune(rest); n > 1 {
+				i += n
+				continue
+			}
 		}
 		if n == 0 {
 			c.pos = i
 			c.fail(why)
 			return nil
 		}
-		if i += n; keep {
-			out = utf8.AppendRune(out, r)
+		if keep {
+			out = utf8.AppendRune(append(out, data[from:i]...), r)
 		}
+		i += n
+		from = i
 	}
+	c.pos = i + 1
+	if len(out) == 0 {
+		return data[from:i:i]
+	}
+	c.plain = append(out, data[from:i]...)
+	return c.plain
 }
 
 // unescape reads an escape, or a pair of them for one rune. A lone surrogate reads as U+FFFD, and a wrong escape has no length.
@@ -275,15 +282,22 @@ func unescape(b []byte) (r rune, length int) {
 var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // hex4 reads \uXXXX. Anything else is negative.
-func hex4(b []byte) rune {
+func hex4(b []byte) (r rune) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
-	var r [2]byte
-	if _, err := hex.Decode(r[:], b[2:6]); err != nil {
-		return -1
+	for _, d := range b[2:6] {
+		switch lower := d | ' '; {
+		case isDigit(d):
+			d -= '0'
+		case 'a' <= lower && lower <= 'f':
+			d = lower - 'a' + 10
+		default:
+			return -1
+		}
+		r = r<<4 | rune(d)
 	}
-	return rune(r[0])<<8 | rune(r[1])
+	return r
 }
 
 // skipPlain moves over text to the first quote, backslash, control character or byte that is not ASCII. It looks at sixteen bytes at
