@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -96,20 +97,41 @@ func (d *decoder) release() {
 func (d *decoder) exactly(n *node, p unsafe.Pointer) error {
 	start, depth := d.Mark(), d.depth
 	d.row, d.id = depth+1, nil
-	if !n.left && n.read(d, p) || d.bad != "" {
-		return d.Err()
+	if !n.left {
+		if n.read(d, p) || d.bad != "" {
+			return d.Err()
+		}
+		d.pos, d.depth, d.id = start, depth, nil
+		reflect.NewAt(n.of, p).Elem().SetZero()
 	}
-	d.pos, d.depth, d.id = start, depth, nil
-	reflect.NewAt(n.of, p).Elem().SetZero()
 	return d.give(n, p)
+}
+
+// span is that of a cursor, and notes the "id" of a row.
+func (d *decoder) span() []byte {
+	if d.depth+1 != d.row || !d.Is('{') {
+		return d.Span()
+	}
+	start, n := d.Mark(), 0
+	for d.open('{'); d.next('}'); d.Skip() {
+		if name, ok := d.key(); ok && string(name) == "id" {
+			d.id = d.data[d.pos:]
+		}
+		n++
+	}
+	d.values, d.members = d.values+n+1, d.members+n+emptyMap
+	return d.Since(start)
 }
 
 // give has encoding/json read the next value, if there is memory for what it makes of it.
 func (d *decoder) give(n *node, p unsafe.Pointer) error {
 	d.values, d.members = 0, 0
-	text := d.Span()
+	text := d.span()
 	if d.bad != "" || !d.affords(n) {
 		return d.Err()
+	}
+	if n.quoted {
+		text = slices.Concat([]byte(`{"F":`), text, []byte("}"))
 	}
 	v := reflect.NewAt(n.of, p).Interface()
 	if n.self && v.(json.Unmarshaler).UnmarshalJSON(text) == nil { //nolint:forcetypeassert // the plan says so

@@ -384,6 +384,9 @@ var otherFields = []struct {
 	}), true},
 	{new(struct {
 		A int `json:"a,string"`
+	}), false},
+	{new(struct {
+		A int `json:"a,string,string"` //nolint:staticcheck // versions differ in what it means
 	}), true},
 	{new(struct {
 		A int `json:"a,omitempty"`

@@ -16,6 +16,7 @@ type Field struct {
 	Type     reflect.Type
 	Optional bool // by omitempty or omitzero
 
+	quoted bool // by the option string
 	offset uintptr
 	rank   int  // of fields with one name, the least one counts
 	none   bool // it and another of its name stand in each other's way
@@ -97,7 +98,10 @@ func (c *collector) collect(t reflect.Type, through []reflect.Type, offset uintp
 		}
 		// encoding/json fills a hidden struct, and panics over a pointer to one; versions differ in whether a nameless type has methods
 		c.plain = c.plain && f.IsExported() && (f.Type.Name() != "" || !hasMethod(f.Type))
-		next := Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), offset: offset + f.Offset, rank: 2 * len(through)}
+		next := Field{
+			Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"),
+			quoted: strings.Contains(options, "string"), offset: offset + f.Offset, rank: 2 * len(through),
+		}
 		if name != "" {
 			next.rank--
 		}
@@ -119,12 +123,14 @@ func (c *collector) add(f Field) {
 	}
 }
 
-var known = []string{"", "omitempty", "omitzero", "omitempty,omitzero", "omitzero,omitempty"}
-
 // tag reads a field's tag. Versions differ in what options they know, and in the characters that they take.
 func (c *collector) tag(tag string) (name, options string) {
 	name, options, _ = strings.Cut(tag, ",")
-	c.plain = c.plain && slices.Contains(known, options) && onlyHas(name, "_- .:/()#%&+")
+	for option := range strings.SplitSeq(options, ",") {
+		known := option == "omitempty" || option == "omitzero" || option == "string"
+		c.plain = c.plain && (options == "" || known && strings.Count(options, option) == 1)
+	}
+	c.plain = c.plain && onlyHas(name, "_- .:/()#%&+")
 	if !onlyHas(name, "!#$%&()*+-./:;<=>?@[]^_{|}~ ") {
 		name = ""
 	}

@@ -25,6 +25,10 @@ func (b *builder) object(n *node, key planKey) reader {
 	}
 	o := &object{exact: key.lenient, slot: n.slot, fields: fields}
 	for _, f := range fields {
+		if f.quoted {
+			o.nodes = append(o.nodes, inQuotes(f.Type))
+			continue
+		}
 		o.nodes = append(o.nodes, b.node(planKey{f.Type, key.lenient}))
 	}
 	return func(d *decoder, p unsafe.Pointer) bool {
@@ -33,6 +37,14 @@ func (b *builder) object(n *node, key planKey) reader {
 		}
 		return o.members(d, p)
 	}
+}
+
+// inQuotes plans a field with the option string: encoding/json reads it as the only one of a struct, which is in memory what the field is.
+func inQuotes(t reflect.Type) *node {
+	n := &node{of: reflect.StructOf([]reflect.StructField{{Name: "F", Type: t, Tag: `json:",string"`}}), left: true, quoted: true}
+	n.value = n.largest(make(map[reflect.Type]bool), n.of, false)
+	n.read = func(d *decoder, p unsafe.Pointer) bool { return d.give(n, p) == nil }
+	return n
 }
 
 // members reads an object into the fields.

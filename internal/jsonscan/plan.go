@@ -19,6 +19,7 @@ type node struct {
 	isText bool // a string
 	left   bool // to encoding/json
 	self   bool // encoding/json would do nothing but call its UnmarshalJSON
+	quoted bool // it is a struct around a field with the option string
 
 	cost // if encoding/json reads it
 }

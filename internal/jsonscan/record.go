@@ -55,9 +55,6 @@ func (*Exact[T]) read(d *decoder, n *node, p unsafe.Pointer) bool {
 	if err != nil {
 		*e = Exact[T]{Unfit: &Misfit{bytes.Clone(text), err}}
 	}
-	if d.id == nil {
-		d.id, _ = Lookup(text, "id")
-	}
 	if e.ID = d.string(d.id); e.ID == "" {
 		e.sum = maphash.Bytes(sums, text)
 	}
