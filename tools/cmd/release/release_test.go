@@ -250,10 +250,10 @@ func version(t *testing.T, consumer, path string) string {
 func requireFirstProgram(t *testing.T, root string) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
-	_, install, found := strings.Cut(string(readme), "\n## Install\n\n```sh\n")
+	_, install, found := strings.Cut(string(readme), "\n## Install\n\n`")
 	require.True(t, found)
-	install, _, _ = strings.Cut(install, "```")
-	require.Equal(t, "go get "+modulePath+"\n", install)
+	install, _, _ = strings.Cut(install, "`")
+	require.Equal(t, "go get "+modulePath, install)
 	require.NotContains(t, string(readme), "-replace")
 	_, program, found := strings.Cut(string(readme), "```go\npackage main\n")
 	require.True(t, found)
