@@ -128,7 +128,7 @@ func walker(u *user) error {
 			if errors.Is(err, prospectkit.ErrRecordsMissing) && u.Alive() {
 				u.counts(ids, known, progress.Report())
 			}
-			if strings.Contains(err.Error(), "hold nothing but records that came before") && !u.rowsRemoved() {
+			if strings.Contains(err.Error(), "bring nothing new") && u.onlyInserts() {
 				return u.laws.fails(insertsEndNoWalk, err)
 			}
 			return err
@@ -168,10 +168,11 @@ func (u *user) counts(ids []string, known int, r prospectkit.Report) {
 	}
 }
 
-func (u *user) rowsRemoved() bool {
+// onlyInserts reports whether nothing but inserts and a single empty page can make a walk stop.
+func (u *user) onlyInserts() bool {
 	u.laws.Lock()
 	defer u.laws.Unlock()
-	return len(u.laws.removed) > 0
+	return len(u.laws.removed) == 0 && u.laws.empty < 2
 }
 
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
