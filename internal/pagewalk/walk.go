@@ -206,7 +206,7 @@ func (w *Walk) goBack(fall int) bool {
 // again it is left out where new records come first, or where it may have come before the checkpoint.
 func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	resumed, again := w.Resume != nil, p.Number < w.until
-	ordered, joined := w.report.OrderKnown, w.report.Joined-(p.Number-1)*w.largest // so many are new in front
+	ordered, joined := w.report.OrderKnown, w.total-w.least-(p.Number-1)*w.largest // so many are new in front
 	known, paid, inFront, size, kept := 0, 0, false, len(p.Records), p.Records[:0]
 	for i, r := range p.Records {
 		if w.seen.Add(r.ID) {

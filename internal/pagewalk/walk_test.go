@@ -120,6 +120,7 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 		"an insert during the reread":          {"abcdef", map[int]string{2: "bcdef", 3: "Xbcdef"}, "abcdef", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Joined: 1}},
 		"one comes and one goes meanwhile":     {"abcdefghijkl", map[int]string{5: "efghijkl", 7: "Aefghijkl", 8: "efghijkl"}, "abcdefghijkl", []int{1, 2, 3, 4, 5, 3, 4, 5, 4, 5}, Report{Total: 8, Rereads: 5, Recovered: 4, Joined: 1}},
 		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Repeats: 2, Joined: 2}},
+		"what has joined is gone by then":      {"abcdef", map[int]string{2: "WXYZabcdef", 3: "cdef"}, "abYZcdef", []int{1, 2, 3, 1, 2, 3}, Report{Total: 4, Rereads: 3, Recovered: 4, Joined: 4}},
 		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3, 4}, Report{Total: 6}},
 	} {
 		edit := func(s *shelf, request int) {
