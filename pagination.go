@@ -79,7 +79,7 @@ type Report struct {
 	Repeats    int  // records that came a second time, and were dropped
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
-	Incomplete bool // some may have been skipped, because the total kept falling
+	Incomplete bool // some may have been skipped: the total kept falling, or a page was empty, against its total
 	Rewound    bool // the checkpoint was unsure: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 

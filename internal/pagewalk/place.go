@@ -43,7 +43,9 @@ func (w *Walk) open() (*Page, error) {
 		}
 		return w.read(w.number)
 	}
-	w.number = place.page.Number
+	if w.number = place.page.Number; w.number != home.Number {
+		w.largest = max(w.largest, len(home.Records))
+	}
 	if sure && cp.Count > 0 && place.page.TotalRecords == cp.Total {
 		before := max(0, place.first) + place.named
 		if w.came = cp.Count; w.number != cp.Page || before != cp.Index { // others are in front now that did not come

@@ -56,7 +56,7 @@ func (c *crowd) Fetch(_ context.Context, number int) (*Page, error) {
 		records = append(records, Record{numbered(id), id})
 	}
 	return &Page{
-		Records: records, Number: number, TotalRecords: len(c.ids), TotalKnown: true, TotalPages: pages(len(c.ids), c.limit),
+		Records: records, Number: number, TotalRecords: len(c.ids), TotalKnown: true, TotalPages: (len(c.ids) + c.limit - 1) / c.limit,
 	}, nil
 }
 

@@ -1,7 +1,8 @@
 // Package pagewalk walks over the pages of a collection that others change between our requests. For each page it does five things: it reads
 // it, notes its totals, goes back if they have fallen, drops what came before, and judges whether that was the end. It loses nothing that
 // stays where new records come first, as long as the total tells: no record moves forward by more than the total falls. In any other order an
-// insert behind the place hides a delete. Records without an id are all new. Of pages that lead to each other, [Follow] leaves nothing out.
+// insert behind the place hides a delete. A page that is empty, although its total says that it is not, is not read again: the report tells. Records
+// without an id are all new. Of pages that lead to each other, [Follow] leaves nothing out.
 // It does not know the API, the rate or what a record is; it stores nothing but 16 ids and numbers; it remembers the last 32,768 ids or more
 // as hashes, in 1 MiB at most, and no page but those that are read ahead.
 package pagewalk
@@ -103,6 +104,9 @@ func (w *Walk) each(ctx context.Context, yield func(*Page, error) bool) {
 			continue
 		}
 		size := len(page.Records)
+		if size == 0 && (w.number < page.TotalPages || page.TotalKnown && w.number <= w.across(page.TotalRecords)) {
+			w.report.Incomplete = true
+		}
 		fresh := w.dropRepeats(page)
 		if !page.Recovered {
 			if end, err = w.judge(page, size, fresh); err != nil {
@@ -256,7 +260,7 @@ func (w *Walk) judge(p *Page, size, fresh int) (last bool, err error) {
 	open := full && (len(p.Records) > 0 || first)
 	w.judged, w.largest, w.backs = true, max(w.largest, size), 0
 	if w.place == 0 {
-		w.place = (w.number - 1) * size
+		w.place = (w.number - 1) * w.largest
 	}
 	w.place += size
 	switch {
@@ -301,22 +305,18 @@ func (w *Walk) pageCount(p *Page) int {
 	case p.TotalPages > 0:
 		return p.TotalPages
 	case p.TotalKnown:
-		return pages(p.TotalRecords, w.Limit)
+		return w.across(p.TotalRecords)
 	}
 	return math.MaxInt
 }
 
-// across is how many pages records can have moved across. Pages may be shorter than was asked for.
+// across is how many pages so many records fill, or can have moved across. Pages may be shorter than was asked for; of an unknown size, they
+// have one record.
 func (w *Walk) across(records int) int {
-	return pages(records, min(w.Limit, cmp.Or(w.largest, w.Limit)))
-}
-
-// pages is how many pages of a size so many records fill or touch. If it is unknown, it is 1.
-func pages(records, size int) int {
 	if records <= 0 {
 		return 0
 	}
-	return (records-1)/max(1, size) + 1
+	return (records-1)/max(1, min(cmp.Or(w.Limit, w.largest), cmp.Or(w.largest, w.Limit))) + 1
 }
 
 // allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.

@@ -146,10 +146,9 @@ func walker(u *user) error {
 	return nil
 }
 
-// counts holds what a walk has delivered against what is there. The rows of a page that was empty may be missing, if the walk has told,
-// or the totals have fallen since.
+// counts holds what a walk has delivered against what is there. The rows of a page that was empty may be missing, if the walk has told.
 func (u *user) counts(ids []string, known int, r prospectkit.Report) {
-	told := r.Missing > 0 || r.Rewound && !r.OrderKnown // some may have been skipped
+	told := r.Missing > 0 || r.Incomplete || r.Rewound && !r.OrderKnown // some may have been skipped
 	u.laws.Lock()
 	defer u.laws.Unlock()
 	var missing []string
@@ -158,7 +157,7 @@ func (u *user) counts(ids []string, known int, r prospectkit.Report) {
 			missing = append(missing, id)
 		}
 	}
-	if u.laws.short = u.laws.short || told; len(missing) > pageSize*u.laws.empty || len(missing) > 0 && !u.laws.short && len(u.laws.removed) == 0 {
+	if u.laws.short = u.laws.short || told; len(missing) > pageSize*u.laws.empty || len(missing) > 0 && !u.laws.short {
 		u.laws.breach(everyRowOnce, "%q are missing in %q, %d pages were empty, told: %t", missing, ids, u.laws.empty, u.laws.short)
 	}
 	ids = ids[known:]
