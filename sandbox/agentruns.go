@@ -19,7 +19,6 @@ const (
 
 // agentSpec is what an agent was created with.
 type agentSpec struct {
-	kind     string
 	name     string
 	start    bool
 	expires  time.Time // zero is never
@@ -100,7 +99,7 @@ func agentFilters(in input, under string, fail func(param, format string, args .
 
 // readSpec reads what was accepted.
 func readSpec(kind string, in input) *agentSpec {
-	s := &agentSpec{kind: kind, name: in.text("listName"), prompt: in.text("prompt"), entity: in.text("entityType"), sources: in.texts("listIds")}
+	s := &agentSpec{name: in.text("listName"), prompt: in.text("prompt"), entity: in.text("entityType"), sources: in.texts("listIds")}
 	s.start, s.maxSpend = in["start"].raw == "true", in.number("maxCreditSpend", 0)
 	s.expires, _ = time.Parse(time.DateOnly, in.text("expirationDate"))
 	s.cycle = cmp.Or(periods[in.text("searchPeriod")], periods["1d"]) * time.Duration(in.number("frequency", 1))
@@ -124,7 +123,7 @@ func (s *agentSpec) delivers() string {
 // found is the next person whom the filters of an agent match, unless one of them recognises none of its values. An industry filter then
 // restricts nothing.
 func (ws *workspace) found(a *Agent) (p person, matches bool) {
-	words, filters := ws.sb.plan.Vocabulary, ws.spec(a).filters
+	words, filters := ws.sb.plan.Vocabulary, a.spec().filters
 	p = invent(a.Name, a.Delivered)
 	for i, name := range slices.Sorted(maps.Keys(filters)) {
 		industries := strings.Contains(strings.ToLower(name), "industr")
@@ -187,7 +186,7 @@ var kindOp = map[string]string{
 // plannedRun is what the next run has to pay for, if the balance allows it: the contacts that are watched, or else the results. Each has the
 // same price.
 func (ws *workspace) plannedRun(a *Agent) (units int, each int64) {
-	spec, each := ws.spec(a), ws.sb.prices[kindOp[a.Type]]
+	spec, each := a.spec(), ws.sb.prices[kindOp[a.Type]]
 	if a.Type == PeopleWatcher {
 		units = len(ws.watchable(spec))
 	} else if _, matches := ws.found(a); matches {
@@ -209,7 +208,7 @@ func affordable(units int, each, credits int64) int {
 // beginRun starts a run, which pays for everything and delivers its first result.
 func (ws *workspace) beginRun(a *Agent, at time.Time, pay payment) {
 	if ws.list(a.ListID) == nil {
-		a.ListID = ws.makeList(a.Name, ws.spec(a).delivers(), at).ID
+		a.ListID = ws.makeList(a.Name, a.spec().delivers(), at).ID
 	}
 	units, each := ws.plannedRun(a)
 	units = affordable(units, each, ws.Credits)
@@ -238,7 +237,7 @@ func (ws *workspace) deliver(a *Agent) bool {
 
 // result is what an agent finds next.
 func (ws *workspace) result(a *Agent) json.RawMessage {
-	spec := ws.spec(a)
+	spec := a.spec()
 	if a.Type == PeopleWatcher {
 		if watched := ws.watchable(spec); len(watched) > 0 {
 			return watched[a.Delivered%len(watched)]
@@ -257,7 +256,7 @@ func (a *Agent) stop(status string) { a.Status, a.Due, a.NextAt = status, 0, tim
 // rest makes an agent active until its next run.
 func (a *Agent) rest(ws *workspace, now time.Time) {
 	a.stop(agentActive)
-	if a.NextAt = a.BeganAt.Add(ws.spec(a).cycle); a.NextAt.Before(now) {
+	if a.NextAt = a.BeganAt.Add(a.spec().cycle); a.NextAt.Before(now) {
 		a.NextAt = now
 	}
 }

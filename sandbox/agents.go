@@ -112,15 +112,10 @@ func (a *Agent) begin(ws *workspace, _, now time.Time) {
 }
 
 // spec is what the config of an agent says, which was accepted before: nothing, if it has none.
-func (ws *workspace) spec(a *Agent) *agentSpec {
-	s := ws.specs[string(a.Config)]
-	if s == nil || s.kind != a.Type {
-		var body fields
-		_ = json.Unmarshal(a.Config, &body) // it is an object, or nothing
-		s = readSpec(a.Type, bodyInput(body))
-		ws.specs[string(a.Config)] = s
-	}
-	return s
+func (a *Agent) spec() *agentSpec {
+	var body fields
+	_ = json.Unmarshal(a.Config, &body) // it is an object, or nothing
+	return readSpec(a.Type, bodyInput(body))
 }
 
 // Agents copies the agents, newest first.
@@ -188,7 +183,7 @@ func signalAccepted(s *agentSpec) {
 
 // mayStart checks what a start needs: sources, and credits for the first run.
 func (c *call) mayStart(a *Agent) {
-	spec := c.ws.spec(a)
+	spec := a.spec()
 	c.sourcesExist(spec)
 	if a.Type == PeopleWatcher && len(c.ws.watchable(spec)) == 0 {
 		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")

@@ -96,9 +96,11 @@ func (sb *Sandbox) enter() (now time.Time) {
 	now = sb.clock.Now()
 	sb.mu.Lock()
 	if sb.begun && now.Before(sb.now) {
-		if sb.t != nil && !sb.stuck && sb.now.Sub(now) > time.Hour {
+		if t := sb.t; t != nil && !sb.stuck && sb.now.Sub(now) > time.Hour {
 			sb.stuck = true
-			sb.t.Errorf("sandbox: it was used in a later time than this: use it inside the synctest bubble only%s", callSite())
+			sb.mu.Unlock()
+			t.Errorf("sandbox: it was used in a later time than this: use it inside the synctest bubble only%s", callSite())
+			sb.mu.Lock()
 		}
 		now = sb.now
 	}

@@ -148,8 +148,7 @@ type workspace struct {
 	number    int
 	keys      []*key
 
-	objects    map[keeper]any        // of each kind, a slice of pointers
-	specs      map[string]*agentSpec // of agents, by their configs
+	objects    map[keeper]any // of each kind, a slice of pointers
 	rows       map[*List]*rowIndex
 	scrolls    map[string]*scrollToken
 	minted     uint64            // scroll tokens so far
@@ -173,7 +172,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
 		}),
 		sb: sb, number: len(sb.workspaces) + 1,
-		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, rows: map[*List]*rowIndex{}, scrolls: map[string]*scrollToken{},
+		objects: map[keeper]any{}, rows: map[*List]*rowIndex{}, scrolls: map[string]*scrollToken{},
 		approvedBy: map[string]string{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)

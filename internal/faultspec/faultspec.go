@@ -90,7 +90,6 @@ var words = map[string]reader{
 	"retry-after": read(strconv.Atoi, sandbox.RetryAfter),
 	"truncate":    read(strconv.Atoi, sandbox.Truncate),
 	"html":        read(strconv.Atoi, sandbox.HTML),
-	"sparse":      read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
 	"cap-totals":  read(strconv.Atoi, sandbox.CapTotals),
 	"oversized":   read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
 	"latency":     read(time.ParseDuration, sandbox.Latency),
