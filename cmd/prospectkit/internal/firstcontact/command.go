@@ -118,7 +118,7 @@ func (r *Report) WriteText(w io.Writer, sent int, made []string) error {
 		}
 		fmt.Fprintf(&b, "  %-42s %s%s\n  %42s   %s: %s\n", l.About, l.Found, l.Measured, "", choose(l.Fits, "fits", "DOES NOT FIT"), l.Code)
 	}
-	b.WriteString("\nNot checked: what spends credits or sends messages, and what needs several keys or a full rate limit.\n")
+	b.WriteString("\nNot checked: what spends credits or sends messages, whether a window is shorter than documented, and what needs several keys or\na full rate limit.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

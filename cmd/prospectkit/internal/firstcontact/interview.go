@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 	"unicode"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 )
@@ -253,15 +253,14 @@ func (e *exchange) leadsNowhere() bool {
 // retryAfter is how long it says to wait, and what is wrong with how it says so.
 func (e *exchange) retryAfter() (wait time.Duration, problem string) {
 	value := e.header.Get("Retry-After")
-	seconds, noSeconds := strconv.ParseUint(value, 10, 31)
-	date, noDate := http.ParseTime(value)
+	wait, ok := ratehdr.ParseRetryAfter(e.header, e.at, nil)
 	switch {
 	case value == "":
-		return time.Second, "is missing from a 429"
-	case noSeconds == nil:
-		return time.Duration(seconds) * time.Second, ""
-	case noDate == nil:
-		return max(0, time.Until(date)), "is a date instead of seconds"
+		problem = "is missing from a 429"
+	case !ok:
+		problem = "is neither seconds nor a date"
+	case number(value) < 0:
+		problem = "is a date instead of seconds"
 	}
-	return time.Second, "is neither seconds nor a date"
+	return min(max(wait, time.Second), 2*MaxWaits), problem
 }
