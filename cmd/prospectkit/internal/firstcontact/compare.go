@@ -84,11 +84,21 @@ func (s *shape) learn(at string, v any) {
 			if !isName(key) {
 				key = "(data)" // whatever it is, nobody sees it
 			}
-			if !open[s.of+at] || key == "id" || slices.Contains(s.columns, key) {
+			if !open[s.of+at] || key == "id" || slices.ContainsFunc(s.columns, like(key)) {
 				s.learn(at+"."+key, item)
 			}
 		}
 	}
+}
+
+// like returns whether a column is a key, perhaps written otherwise, as in first_name.
+func like(key string) func(string) bool {
+	return func(column string) bool { return strings.EqualFold(strings.ReplaceAll(key, "_", ""), column) }
+}
+
+// has reports whether a column was seen in a place, written otherwise.
+func (s *shape) has(parent, column string) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(s.places)), func(at string) bool { return like(strings.TrimPrefix(at, parent+"."))(column) })
 }
 
 // compare tells how the places of a service differ from those of the sandbox.
@@ -106,7 +116,9 @@ func (r *Run) compare(want, got *shape) {
 		case end < 0 && (w == nil || g == nil), end >= 0 && (around == nil || above == nil): // that was told
 		case g == nil && key == "]" && above.kinds["array"] > 0:
 			r.untold(got.of, name(parent)+": no element in this workspace")
-		case g == nil && above.kinds["object"] > 0 && (always || column && above.n >= 10): // a few rows may lack it by chance
+		case g == nil && column && above.kinds["object"] > 0 && !got.has(parent, key): // no row needs to have it
+			r.untold(got.of, "no row has "+key+": it is empty, or has another name")
+		case g == nil && above.kinds["object"] > 0 && (always || column):
 			missing[parent] = append(missing[parent], name(at))
 		case w == nil && key != "]" && around.kinds["object"] > 0:
 			news[parent] = append(news[parent], name(at))

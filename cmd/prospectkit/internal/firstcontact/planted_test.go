@@ -300,10 +300,8 @@ var planted = []plant{
 	{name: "field of steps renamed", after: each(steps, "steps", rename("sequenceNumber", "position"))},
 	{name: "snake case", after: each(hubs, "knowledgeHubs", rename("isDefault", "is_default"))},
 	{name: "field of rows renamed", after: each(rows, "data", rename("jobTitle", "job_title"))},
-	{name: "field of rows with another name", after: each(rows, "data", rename("lastName", "surname"))},
 	{name: "row id renamed", after: each(rows, "data", rename("id", "contactId"))},
 	{name: "no row id", after: each(rows, "data", unset("id"))},
-	{name: "rows nested", after: each(rows, "data", func(o object) { id := o["id"]; all := maps.Clone(o); clear(o); o["id"], o["fields"] = id, all })},
 	{name: "columns renamed", after: each(list, "list", rename("columns", "customColumns"))},
 	{name: "counts of a list nested", after: each(list, "list", func(o object) {
 		o["counts"] = object{"contacts": o["contactsCount"], "companies": o["companiesCount"]}

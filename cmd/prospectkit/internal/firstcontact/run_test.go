@@ -70,7 +70,8 @@ func TestRun_Unchanged(t *testing.T) {
 		Hubs:      []sandbox.Hub{{Name: "building", Status: "processing"}},
 	}}}
 	for name, state := range map[string]sandbox.State{
-		"empty": fixture.Empty(), "none": {}, "nulls": nulls, "small 1": fixture.Small(1), "small 2": fixture.Small(2), "small 3": fixture.Small(3),
+		"sparse": {Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{Name: "sparse", Rows: slices.Repeat(sandbox.Rows(sandbox.Row{"email": "a@b.example"}), 20)}}}}},
+		"empty":  fixture.Empty(), "none": {}, "nulls": nulls, "small 1": fixture.Small(1), "small 2": fixture.Small(2), "small 3": fixture.Small(3),
 		"clean": fixture.Build(fixture.Config{Seed: 4, ContactLists: 60, CompanyLists: 3, Rows: 700, Clean: true}),
 		"rows":  fixture.Build(fixture.Config{Seed: 5, CompanyLists: 1, Rows: 3}),
 	} {
@@ -225,6 +226,7 @@ func TestRun_Untold(t *testing.T) {
 		require.Contains(t, report.Untold, firstcontact.Untold{Operation: "agents.list", Why: "the key has no access (403): it may lack the scope agents"})
 		for _, p := range []plant{
 			{name: "saved searches: the service failed each time (500)", after: fails(saved, 500)},
+			{name: "no row has lastName: it is empty, or has another name", after: each(rows, "data", rename("lastName", "surname"))},
 			{name: "limit=1001: the service failed each time (502)", after: fails(lists, 502)},
 			{name: "a list: the service failed each time (500)", after: func(r *reply) {
 				if r.status == 200 {
