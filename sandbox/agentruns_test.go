@@ -34,8 +34,8 @@ func amounts(sb *sandbox.Sandbox) []int64 {
 func TestAMonitorDeliversForFiftyCreditsEach(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{watched(), manual()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
-		begun := sb.Clock().Now()
 		made := c.do("POST", monitors, with(monitor(), object{"start": true, "searchPeriod": "6h"})).ok(201)["agent"].(object)
+		begun := sb.Journal()[0].Time
 		require.Equal(t, "processing", made["status"])
 		require.Equal(t, true, made["started"])
 		require.Equal(t, []sandbox.LedgerEntry{{
@@ -194,7 +194,7 @@ func TestAgentsExpireFailAndPause(t *testing.T) {
 	c.do("POST", b+"/pause", nil).fails(409, "AGENT_PROCESSING")
 	sb.Advance(time.Hour)
 	c.do("POST", b+"/pause", nil).ok(200)
-	events := sb.Advance(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC).Sub(sb.Clock().Now()))
+	events := sb.Advance(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC).Sub(start.Add(time.Hour)))
 	require.Equal(t, []string{"agent expired"}, kinds(events), "a paused agent begins no run")
 	require.Equal(t, "expired", sb.Agents()[1].Status)
 	sb.Do(func(tx *sandbox.Tx) { tx.Put("agents", sandbox.Row{"id": sb.Agents()[0].ID, "status": "active"}) })

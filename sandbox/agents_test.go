@@ -90,7 +90,7 @@ func TestAgentDrafts(t *testing.T) {
 			require.Equal(t, false, made["started"])
 			require.Equal(t, before, sb.Lists(), "a draft has no results list")
 			require.Empty(t, sb.Ledger())
-			require.Equal(t, sb.Clock().Now().AddDate(0, 1, 0), sb.Agents()[0].ExpiresAt, "a month, if nothing is said")
+			require.Equal(t, sb.Journal()[0].Time.AddDate(0, 1, 0), sb.Agents()[0].ExpiresAt, "a month, if nothing is said")
 			sb.Advance(60 * 24 * time.Hour)
 			require.Equal(t, "initializing", sb.Agents()[0].Status, "a draft never changes its state")
 			c.do("POST", path, body).fails(409, "LIST_NAME_TAKEN")

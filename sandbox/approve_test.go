@@ -43,7 +43,7 @@ func TestTheActivationLock(t *testing.T) {
 	onEachOutreach(t, []sandbox.Option{sandbox.ActivatesFor(0)}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		sb.Do(func(tx *sandbox.Tx) {
-			tx.Put("campaigns", sandbox.Row{"id": drafted, "lockedUntil": sb.Clock().Now().Add(time.Minute)})
+			tx.Put("campaigns", sandbox.Row{"id": drafted, "lockedUntil": start.Add(time.Minute)})
 		})
 		sb.Advance(time.Minute - 1)
 		approvalOf(c, drafted).fails(409, "CAMPAIGN_BUSY")
@@ -51,7 +51,7 @@ func TestTheActivationLock(t *testing.T) {
 		approvalOf(c, drafted).ok(202)
 		approvalOf(c, drafted).fails(409, "CAMPAIGN_NOT_APPROVABLE")
 		sb.Do(func(tx *sandbox.Tx) {
-			tx.Put("campaigns", sandbox.Row{"id": drafted, "lockedUntil": sb.Clock().Now().Add(time.Second)})
+			tx.Put("campaigns", sandbox.Row{"id": drafted, "lockedUntil": start.Add(time.Minute + time.Second)})
 		})
 		approvalOf(c, drafted).fails(409, "CAMPAIGN_BUSY")
 	})
@@ -105,14 +105,16 @@ func TestReadiness(t *testing.T) {
 	}
 }
 
+// connected seeds a state whose first workspace has these accounts.
+func connected(state sandbox.State, channels ...string) sandbox.Option {
+	state.Workspaces[0].Accounts = channels
+	return sandbox.Seed(state)
+}
+
 func TestEachChannelNeedsAnAccount(t *testing.T) {
-	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+	onEachOutreach(t, []sandbox.Option{connected(outreachState(), "email")}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		c.do("PATCH", campaignPath(drafted), object{"channels": []string{"email", "social"}}).ok(200)
-		sb.Do(func(tx *sandbox.Tx) {
-			tx.Disconnect()
-			tx.ConnectAccount("email")
-		})
 		_, message := approvalOf(c, drafted).fails(422, "CAMPAIGN_NOT_READY")
 		require.Equal(t, "The campaign lacks a connected account for social.", message)
 		sb.Do(func(tx *sandbox.Tx) {
@@ -215,7 +217,7 @@ func TestWhatIsStoppedInTimeNeverGoesOut(t *testing.T) {
 func TestWithoutAnAccountWhatIsDueFails(t *testing.T) {
 	sb := sandbox.New(t, outreachOptions()...)
 	approvalOf(inPlace(t, sb), drafted).ok(202)
-	sb.Do(func(tx *sandbox.Tx) { tx.Disconnect() })
+	sb = sandbox.New(t, outreachOptions(connected(sb.Snapshot()))...)
 	sb.Advance(time.Hour)
 	require.Empty(t, sb.Outbox())
 	require.Equal(t, "failed", sb.Sends(drafted)[0].State)

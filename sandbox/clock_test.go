@@ -91,6 +91,27 @@ func TestEventsHappenInOrderAndOnce(t *testing.T) {
 	require.Len(t, sb.Events(), 3)
 }
 
+// What happens at one instant happens in the order in which it was scheduled, without what was put off since.
+func TestEventsOfOneInstantHappenInTheOrderOfTheirScheduling(t *testing.T) {
+	sb := sandbox.New(t, manual())
+	var made []string
+	ready := func(fields sandbox.Row, after time.Duration) (id string) {
+		fields["status"], fields["readyAt"] = "processing", start.Add(after)
+		sb.Do(func(tx *sandbox.Tx) { id = tx.Put("hubs", fields) })
+		return id
+	}
+	for _, name := range []string{"b", "d", "a", "c", "e"} {
+		made = append(made, ready(sandbox.Row{"name": name}, time.Hour))
+	}
+	ready(sandbox.Row{"id": made[1]}, 2*time.Hour)
+	var subjects []string
+	for _, event := range sb.Advance(2 * time.Hour) {
+		subjects = append(subjects, event.Subject)
+	}
+	require.Equal(t, []string{made[0], made[2], made[3], made[4], made[1]}, subjects)
+	require.Empty(t, sb.Advance(time.Hour))
+}
+
 func TestOnlyAManualClockIsAdvanced(t *testing.T) {
 	rec := &recorder{}
 	sb := sandbox.New(rec)

@@ -55,11 +55,10 @@ func TestKeysOfAWorkspaceShareItsWindows(t *testing.T) {
 func firstCycle(t *testing.T, path string, body object) time.Duration {
 	t.Helper()
 	sb := sandbox.New(t, watched(), manual(), sandbox.Credits(100_000))
-	begun := sb.Clock().Now()
 	inPlace(t, sb).do("POST", path, with(body, object{"start": true, "expirationDate": nil})).ok(201)
 	for _, e := range sb.Advance(40 * 24 * time.Hour) {
 		if e.Kind == "agent run began" {
-			return e.Time.Sub(begun)
+			return e.Time.Sub(start)
 		}
 	}
 	require.Fail(t, "no second run")
@@ -88,14 +87,14 @@ func TestDefaultsOfAgents(t *testing.T) {
 func TestEveryMemberOfTheTeamEditsFacts(t *testing.T) {
 	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
-		pages := sb.Hubs()
+		pages := sb.Snapshot().Workspaces[0].Hubs
 		theirs := c.as(sb.Key("campaigns"))
 		theirs.do("PATCH", facts+fact, object{"claim": "Theirs now."}).ok(200)
-		require.Equal(t, "Theirs now.", sb.Facts()[0].Claim)
+		require.Equal(t, "Theirs now.", sb.Snapshot().Workspaces[0].Facts[0].Claim)
 		edited, err := theirs.api().Facts.Edit(t.Context(), fact, prospectkit.FactEdit{Claim: "Theirs again."})
 		require.NoError(t, err)
 		require.Equal(t, "Theirs again.", edited.Claim)
-		require.Equal(t, pages, sb.Hubs())
+		require.Equal(t, pages, sb.Snapshot().Workspaces[0].Hubs)
 	})
 }
 

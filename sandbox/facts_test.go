@@ -21,14 +21,14 @@ func TestFactsAreEdited(t *testing.T) {
 			require.Equal(t, category, edit(object{"claim": strings.Repeat("ä", 1000), "category": category})["category"])
 		}
 		require.Equal(t, "a", edit(object{"claim": "a"})["claim"])
-		require.Equal(t, sandbox.Fact{ID: fact, Claim: "a", Category: "faq-insight"}, sb.Facts()[0])
+		require.Equal(t, sandbox.Fact{ID: fact, Claim: "a", Category: "faq-insight"}, sb.Snapshot().Workspaces[0].Facts[0])
 	})
 }
 
 func TestFactsThatAreNotEdited(t *testing.T) {
 	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
-		before := sb.Facts()
+		before := sb.Snapshot().Workspaces[0].Facts
 		for _, tc := range []struct {
 			body  object
 			param string
@@ -52,7 +52,7 @@ func TestFactsThatAreNotEdited(t *testing.T) {
 		}
 		c.do("PATCH", facts+"12", claim).fails(422, "VALIDATION_FAILED")
 		c.as(sb.Workspace("b").Token()).do("PATCH", facts+fact, claim).fails(404, "LEARNED_FACT_NOT_FOUND")
-		require.Equal(t, before, sb.Facts())
+		require.Equal(t, before, sb.Snapshot().Workspaces[0].Facts)
 
 		var made string
 		sb.Do(func(tx *sandbox.Tx) { made = tx.Put("facts", sandbox.Row{"claim": "New."}) })

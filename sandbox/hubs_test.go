@@ -44,17 +44,17 @@ func TestTheDefaultHub(t *testing.T) {
 		for _, body := range []object{{}, {"knowledgeHubId": "12"}, {"knowledgeHubId": nil}, {"knowledgeHubId": ready, "hubId": ready}} {
 			choose(body).fails(422, "VALIDATION_FAILED")
 		}
-		require.True(t, sb.Hubs()[3].Default)
+		require.True(t, sb.Snapshot().Workspaces[0].Hubs[0].Default)
 		for range 2 {
 			require.Equal(t, true, at(choose(object{"knowledgeHubId": ancient}).ok(200), "knowledgeHub", "isDefault"))
-			require.False(t, sb.Hubs()[3].Default)
-			require.True(t, sb.Hubs()[1].Default)
+			require.False(t, sb.Snapshot().Workspaces[0].Hubs[0].Default)
+			require.True(t, sb.Snapshot().Workspaces[0].Hubs[2].Default)
 		}
 		sb.Do(func(tx *sandbox.Tx) { tx.Put("hubs", sandbox.Row{"name": "new", "default": true}) })
-		require.True(t, sb.Hubs()[0].Default)
-		require.False(t, sb.Hubs()[2].Default)
+		require.True(t, sb.Snapshot().Workspaces[0].Hubs[4].Default)
+		require.False(t, sb.Snapshot().Workspaces[0].Hubs[2].Default)
 	})
 	two := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Hubs: []sandbox.Hub{{Name: "a", Default: true}, {Name: "b", Default: true}}}}}))
-	require.True(t, two.Hubs()[1].Default)
-	require.False(t, two.Hubs()[0].Default)
+	require.True(t, two.Snapshot().Workspaces[0].Hubs[0].Default)
+	require.False(t, two.Snapshot().Workspaces[0].Hubs[1].Default)
 }

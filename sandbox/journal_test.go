@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,4 +26,19 @@ func TestJournalKnowsWhatWasProcessed(t *testing.T) {
 		}
 		require.Equal(t, []bool{false, true, false, true, true, true, false}, processed)
 	})
+}
+
+func TestTheJournalIsBounded(t *testing.T) {
+	const most = 100_000
+	sb := sandbox.New(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/nothing", http.NoBody)
+	require.NoError(t, err)
+	for range most + 1 {
+		resp, err := sb.Transport().RoundTrip(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	entries := sb.Journal()
+	require.Len(t, entries, most-most/4+1)
+	require.Equal(t, []string{"req_025001", "req_100001"}, []string{entries[0].RequestID, entries[len(entries)-1].RequestID})
 }

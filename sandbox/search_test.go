@@ -247,7 +247,7 @@ func TestSavedSearches(t *testing.T) {
 			made = tx.Put("savedSearches", sandbox.Row{"name": "theirs", "filters": encode(including("tags", "odd"))})
 		})
 		require.Len(t, scrolled(c, saved+"/"+made+"/run", object{"size": 100}), 12)
-		require.Equal(t, "theirs", sb.SavedSearches()[4].Name)
+		require.Equal(t, "theirs", sb.Snapshot().Workspaces[0].SavedSearches[4].Name)
 	})
 }
 
