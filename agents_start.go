@@ -91,6 +91,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 		return nil, err
 	}
 	var bad check.Violations // before anything is read; a key that was used would end the call as applied, and the agent may not have started
+	bad.Must(ctx != nil, "context", "must not be nil") // the guard is asked before a call
 	if bad.Must(s.conf.with(opts, new(check.Violations)).once == "", "Once", "is not for Ensure and CreateAndStart: the name is the key"); len(bad) > 0 {
 		return nil, refusal(spec.op, bad)
 	}

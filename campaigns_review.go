@@ -214,9 +214,8 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest strin
 	if !review.Valid(digest) {
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review by this version: review the campaign again"))
 	}
-	if s.conf.journal == nil {
-		return nil, refusal(op.CampaignsApprove, check.One("WithJournal", "is required: an approval resumes a campaign that was stopped, and only a "+
-			"journal knows whether this review was used"))
+	if err := s.conf.readsJournal(ctx, op.CampaignsApprove); err != nil { // which knows whether the review was used
+		return nil, err
 	}
 	approval, err := s.approveReviewed(ctx, campaignID, digest, opts)
 	if errors.Is(err, errAlready) {

@@ -275,8 +275,8 @@ func (c *Client) lookOf(o *op.Op) look {
 // happened. It needs [WithJournal].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
-		if c.conf.journal == nil {
-			yield(journal.Ticket{}, refusal(&op.Op{Name: "client.in-doubt"}, check.One("WithJournal", "is required")))
+		if err := c.conf.readsJournal(ctx, &op.Op{Name: "client.in-doubt"}); err != nil {
+			yield(journal.Ticket{}, err)
 			return
 		}
 		for t, err := range c.conf.journal.InDoubt(ctx) {
@@ -290,12 +290,20 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, oldest first. InProgress
 // tells an unknown outcome from a call in progress. It needs [WithJournal].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
-	if c.conf.journal == nil {
-		return func(yield func(journal.Entry, error) bool) {
-			yield(journal.Entry{}, refusal(&op.Op{Name: "client.calls"}, check.One("WithJournal", "is required")))
-		}
+	if err := c.conf.readsJournal(ctx, &op.Op{Name: "client.calls"}); err != nil {
+		return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, err) }
 	}
 	return c.conf.calls(ctx, operation)
+}
+
+// readsJournal refuses what begins with the journal, without one or without a context.
+func (c *config) readsJournal(ctx context.Context, o *op.Op) error {
+	var bad check.Violations
+	bad.Must(c.journal != nil, "WithJournal", "is required")
+	if bad.Must(ctx != nil, "context", "must not be nil"); len(bad) > 0 {
+		return refusal(o, bad)
+	}
+	return nil
 }
 
 // BaseURL returns the base URL of the service.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
@@ -36,8 +35,8 @@ type Recovered struct {
 // It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. If no response has told the time
 // of the service, it calls [AccountService.Me], too. The error says that a call could not be read or noted: the Recovery has it in Later.
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, error) {
-	if c.conf.journal == nil {
-		return nil, refusal(recoverOp, check.One("WithJournal", "is required"))
+	if err := c.conf.readsJournal(ctx, recoverOp); err != nil {
+		return nil, err
 	}
 	r := &recovery{client: c, opts: opts}
 	if patience := r.list(ctx); r.pending() > 0 {

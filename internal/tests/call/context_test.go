@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -212,6 +213,14 @@ func hanging() (d *tests.Dialer, release func()) {
 	}), func() { close(done) }
 }
 
+// digestNow is the digest of a review.
+func digestNow(t *testing.T) string {
+	t.Helper()
+	r, err := tests.SandboxClient(t, tests.EverySandbox(t, time.Now())).Campaigns.Review(t.Context(), tests.CampaignID)
+	require.NoError(t, err)
+	return r.Digest()
+}
+
 // A missing context is a clear local error everywhere, never a panic.
 func TestContext_Missing(t *testing.T) {
 	const id = "a00000000000000000000001"
@@ -235,11 +244,30 @@ func TestContext_Missing(t *testing.T) {
 			return prospectkit.Collect(c.Search.Prospects(ctx, prospectkit.SearchParams{}, pages), 1)
 		},
 	}
+	maps.Copy(calls, map[string]tests.AnyCall{ // these read the journal, or ask the guard, before a call
+		"approve": tests.WithTwo((*prospectkit.CampaignsService).Approve, tests.CampaignID, digestNow(t)),
+		"recover": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) { return c.Recover(ctx) },
+		"in doubt": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			for _, err := range c.InDoubt(ctx) {
+				return nil, err
+			}
+			return nil, nil
+		},
+		"calls": func(ctx context.Context, c *client, _ ...prospectkit.CallOption) (any, error) {
+			for _, err := range c.Calls(ctx, "lists.create") {
+				return nil, err
+			}
+			return nil, nil
+		},
+	})
 	maps.Copy(calls, tests.EveryCall)
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			var none context.Context
-			_, err := call(none, tests.NewClient(t, tests.Untouched(t)))
+			j, err := journal.Open(filepath.Join(t.TempDir(), "journal"), "acme")
+			require.NoError(t, err)
+			defer j.Close()
+			_, err = call(none, tests.NewClient(t, tests.Untouched(t), prospectkit.WithJournal(j), prospectkit.WithSpendGuard(spend.NewGuard(1e6, nil))))
 			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorContains(t, err, "context must not be nil")
 		})
