@@ -17,7 +17,7 @@ type User struct {
 	record
 }
 
-// String returns the user as JSON. It holds personal data: keep it out of logs.
+// String returns its JSON.
 func (u User) String() string { return textOf(Object{}, u) }
 
 // Me returns the owner of the key: a health check of address, key and network.

@@ -39,7 +39,7 @@ const (
 	AgentStatusFailed       AgentStatus = "failed"
 )
 
-// Known reports whether the state is documented.
+// Known reports whether it is documented.
 func (s AgentStatus) Known() bool {
 	return s == AgentStatusInitializing || s == AgentStatusProcessing || s.Settled()
 }
@@ -49,8 +49,7 @@ func (s AgentStatus) Settled() bool {
 	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
 }
 
-// Agent is an agent. All fields are documented after a creation, and Status, ListID and ContactsFound in the listing; those of Get are
-// assumed.
+// Agent is an agent. A creation documents all fields, the listing Status, ListID and ContactsFound; those of Get are assumed.
 type Agent struct {
 	ID            string      `json:"id"`   // assumed after a read
 	Type          AgentType   `json:"type"` // assumed after a read; empty for a legacy kind
@@ -62,16 +61,16 @@ type Agent struct {
 	partial
 }
 
-// String returns the agent as JSON.
+// String returns its JSON.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
 // Draft reports whether the agent has yet to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
-// Create creates a draft, which is free, or with Start an agent that spends credits, now and on every run; it needs MaxCreditSpend or
-// Unlimited. To start one at most once, use [AgentsService.CreateAndStart].
+// Create creates a draft, which is free, or with Start an agent that spends credits, now and on every run; that needs MaxCreditSpend or
+// Unlimited. [AgentsService.CreateAndStart] starts one at most once.
 //
-// After an unknown outcome, an agent that starts is never created again. Resolve looks for an agent of that name.
+// After an unknown outcome, an agent that starts is never created again. Resolve looks for its name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name), [CodeInsufficientCredits] (nothing is created or spent),
 // [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest], [CodeListNotFound], [CodeAgentSourceListEmpty],
@@ -146,22 +145,22 @@ func specOf(in AgentSpec) (agentSpec, error) {
 	return in.spec(), nil
 }
 
-// All iterates over the agents, in undocumented order. The response is undocumented: an array, bare or under "agents" or "data", is
-// accepted. Further pages are requested with pageNum (assumed).
+// All iterates over the agents, in undocumented order, by pageNum (assumed). The response is undocumented: an array, bare or under "agents"
+// or "data".
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
 	return itemsOf[Agent](ctx, agentListing(s.conf).pager(), opts)
 }
 
-// Pages iterates over pages of agents, as [AgentsService.All] does.
+// Pages iterates over the pages of [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
 	return pagesOf[Agent](ctx, agentListing(s.conf).pager(), opts)
 }
 
-// Page reads the first page of the agents, as [AgentsService.All] does.
+// Page reads the first page of [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
@@ -182,7 +181,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
-// Adjust edits a draft. The path is assumed, and fields and response are undocumented. The sandbox takes fields of the creation but start
+// Adjust edits a draft. The path is assumed; fields and response are undocumented. The sandbox takes fields of the creation but start
 // (assumed: rule agents.adjust).
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: it never becomes a draft again); likely:
@@ -215,7 +214,7 @@ func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []Ca
 }
 
 // Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. It is never retried after an
-// unknown outcome: Resolve reads the status of the agent. If the response is lost after a confirmed start, only the ID is set.
+// unknown outcome: Resolve reads the status. If the response to a confirmed start is lost, only the ID is set.
 //
 // Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after an
 // earlier activation), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
@@ -234,8 +233,8 @@ func saysStarted(err error) bool {
 	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
-// Pause stops the runs of an agent and their spending. Route and response are undocumented: supply the route with [WithRoutes] and one
-// parameter in braces. It is never retried after an unknown outcome: Resolve reads the status of the agent.
+// Pause stops the runs of an agent and their spending. Its route is undocumented: supply it with [WithRoutes] and one parameter in braces.
+// It is never retried after an unknown outcome: Resolve reads the status.
 //
 // Errors: documented: [CodeAgentNotRunning], [CodeAgentProcessing] (while a run is in progress); likely: [CodeAgentNotFound],
 // [CodeAgentTypeUnsupported].
@@ -269,8 +268,8 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 	return finding{sight: absent, object: agent}, nil
 }
 
-// Rows iterates over the rows of an agent's results list: it reads the agent, then the rows, which needs the scope lists. The error of a
-// draft matches [ErrNotStarted].
+// Rows iterates over the rows of an agent's results list: it reads the agent, then the rows, which needs the scope lists. A draft ends it
+// with [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -294,11 +293,11 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 // secrets are hidden in errors about the rows.
 func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
-// WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. An agent may be active right after
-// a start, before its first run (undocumented).
+// WaitSettled waits until no run is in progress: the agent is active, paused, expired or failed. It may be active right after a start,
+// before its first run (undocumented).
 //
-// It polls after 2 s or more, then down to once a minute. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in
-// a row, with [ErrNotSettled]. Beside any error stands the agent as last seen, or nil.
+// It polls after 2 s or more, then down to once a minute. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in a
+// row, with [ErrNotSettled]. Beside any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -308,9 +307,9 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	return waitFor(ctx, s.conf, op.AgentsGet, read, (*Agent).sighting)
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, every 96 s after a burst of 30, and yields
-// each once. A draft comes with [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element may be
-// [ErrNotSettled] without an agent.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents, and yields each once. It reads one listing a poll, every 96 s after a
+// burst of 30. A draft comes with [ErrNotStarted], an unreadable agent with its ID and an error. The last element may be [ErrNotSettled]
+// without an agent.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -497,7 +496,7 @@ type CheckedValue struct {
 	record // the whole response
 }
 
-// String returns the result as JSON.
+// String returns its JSON.
 func (v CheckedValue) String() string { return textOf(Object{}, v) }
 
 // CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones: an unknown region or title

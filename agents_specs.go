@@ -12,8 +12,8 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. ListName must differ from the name of every list
-// and agent. MaxCreditSpend bounds one run, not their number. WorstCase forecasts the credits of a number of days, or fails with
+// AgentSpec is a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor]. ListName must differ from the name of every list and agent.
+// MaxCreditSpend bounds one run, not their number. WorstCase forecasts the credits of a number of days, or fails with
 // [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
@@ -32,7 +32,7 @@ const (
 	AgentTypeWebMonitor      AgentType = "web-monitor"
 )
 
-// Known reports whether the kind is documented.
+// Known reports whether it is documented.
 func (t AgentType) Known() bool {
 	return t == AgentTypePersonDiscovery || t == AgentTypePeopleWatcher || t == AgentTypeWebMonitor
 }
@@ -82,21 +82,21 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 	s.own(bad)
 }
 
-// PersonDiscovery is an agent that delivers people who match filters: location, industry, current and past employer, current and past job
-// title, employer size, and headquarters country. Their field names are undocumented: ask the owner of the service. The sandbox takes any
-// (assumed: rule agents.filters). The result caps, in fifties, and the two enrichment flags, also undocumented, go into Extra.
+// PersonDiscovery is an agent that delivers people who match filters: location, industry, current and past employer and job title, employer
+// size, and headquarters country. Their field names are undocumented: ask the owner of the service. The sandbox takes any (assumed: rule
+// agents.filters). The result caps, in fifties, and the two enrichment flags, also undocumented, go into Extra.
 //
-// Call [AgentsService.CheckValues] first: the service does not check the values. Employer sizes, with the commas, are
+// The service does not check the values: see [AgentsService.CheckValues]. Employer sizes, with the commas, are
 //
 //	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
 type PersonDiscovery struct {
-	ListName       string     `json:"listName"`                // of the agent and its results list
-	Start          bool       `json:"start"`                   // spends credits at once; default: a draft
-	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
+	ListName       string     `json:"listName"` // of the agent and its results list
+	Start          bool       `json:"start"`    // spends credits at once; default: a draft
+	Expires        Expiration `json:"expirationDate,omitzero"`
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool       `json:"-"`                       // without MaxCreditSpend
 	Filters        Fields     `json:"-"`                       // at least one; arrays of strings, OR-ed
-	Extra          Fields     `json:"-"`                       // undocumented fields
+	Extra          Fields     `json:"-"`
 }
 
 // WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented.
@@ -133,14 +133,14 @@ const (
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // not of a source list
 	EventType      WatchEvent `json:"eventType"`
-	ListID         string     `json:"listId,omitzero"`         // the source list
-	ListIDs        []string   `json:"listIds,omitempty"`       // or several; each person once
-	Frequency      int        `json:"frequency,omitzero"`      // days between checks, 1 to 90; default 1
-	Start          bool       `json:"start"`                   // spends credits at once; default: a draft
-	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
+	ListID         string     `json:"listId,omitzero"`    // the source list
+	ListIDs        []string   `json:"listIds,omitempty"`  // or several; each person once
+	Frequency      int        `json:"frequency,omitzero"` // days between checks, 1 to 90; default 1
+	Start          bool       `json:"start"`              // spends credits at once; default: a draft
+	Expires        Expiration `json:"expirationDate,omitzero"`
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool       `json:"-"`                       // without MaxCreditSpend
-	Extra          Fields     `json:"-"`                       // undocumented fields
+	Extra          Fields     `json:"-"`
 }
 
 // WorstCase returns the most credits of a number of days: MaxCreditSpend, which it needs, at the start and every Frequency days.
@@ -194,14 +194,14 @@ const (
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
 	EntityType     MonitorTarget `json:"entityType"`
-	Prompt         string        `json:"prompt"`                  // 1 to 2000 characters; naming the year helps
-	SearchPeriod   SearchPeriod  `json:"searchPeriod,omitzero"`   // default: a day
-	NumResults     int           `json:"numResults,omitzero"`     // web pages read per run, 1 to 100; default 10
-	Start          bool          `json:"start"`                   // spends credits at once; default: a draft
-	Expires        Expiration    `json:"expirationDate,omitzero"` // default: one month after creation
+	Prompt         string        `json:"prompt"`                // 1 to 2000 characters; naming the year helps
+	SearchPeriod   SearchPeriod  `json:"searchPeriod,omitzero"` // default: a day
+	NumResults     int           `json:"numResults,omitzero"`   // web pages read per run, 1 to 100; default 10
+	Start          bool          `json:"start"`                 // spends credits at once; default: a draft
+	Expires        Expiration    `json:"expirationDate,omitzero"`
 	MaxCreditSpend int           `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool          `json:"-"`                       // without MaxCreditSpend
-	Extra          Fields        `json:"-"`                       // undocumented fields
+	Extra          Fields        `json:"-"`
 }
 
 // WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented.
@@ -225,8 +225,8 @@ func (p WebMonitor) checkSearch(bad *check.Violations) {
 	bad.Between("numResults", p.NumResults, 1, 100)
 }
 
-// Expiration says when an agent stops: on a date, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one
-// month after creation.
+// Expiration is the date on which an agent stops, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one month
+// after creation.
 type Expiration string
 
 // NeverExpires lets an agent run until it is paused or deleted.

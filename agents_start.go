@@ -67,11 +67,10 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every run. It is [AgentsService.Ensure]
-// with Start: no later call makes you pay twice. Set Expires, too.
+// CreateAndStart is [AgentsService.Ensure] with Start: it saves a draft, which is free, and activates it, which spends credits, now and on
+// every run: set Expires, too. No later call makes you pay twice.
 //
-// If the start fails, the draft stands beside an error that matches [ErrNotStarted]. Call again then, if its outcome is unknown, and after
-// [ErrResponseLost].
+// If the start fails, the draft stands beside [ErrNotStarted]. Call again if its outcome is unknown, and after [ErrResponseLost].
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -90,7 +89,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	if err != nil {
 		return nil, err
 	}
-	var bad check.Violations // before anything is read; a key that was used would end the call as applied, and the agent may not have started
+	var bad check.Violations                           // before anything is read; a key that was used would end the call as applied, and the agent may not have started
 	bad.Must(ctx != nil, "context", "must not be nil") // the guard is asked before a call
 	if bad.Must(s.conf.with(opts, new(check.Violations)).once == "", "Once", "is not for Ensure and CreateAndStart: the name is the key"); len(bad) > 0 {
 		return nil, refusal(spec.op, bad)

@@ -23,7 +23,7 @@ const (
 	CampaignStopped CampaignStatus = "stopped" // an approval resumes it: see [AllowResume]
 )
 
-// Known reports whether the status is documented.
+// Known reports whether it is documented.
 func (s CampaignStatus) Known() bool { return s == CampaignActive || s == CampaignStopped }
 
 // InitializationStatus says how far the service is with what it generates for a campaign.
@@ -40,7 +40,7 @@ func (s InitializationStatus) Known() bool {
 	return s == InitializationCompleted || s == InitializationFailed
 }
 
-// Campaign is an outreach campaign. Of its fields, only initializationStatus is documented. Its name has no documented field: see Raw.
+// Campaign is an outreach campaign. Only initializationStatus is documented. Its name has no documented field: see Raw.
 type Campaign struct {
 	ID                   string               `json:"id"`                   // assumed
 	Status               CampaignStatus       `json:"status"`               // assumed
@@ -50,28 +50,28 @@ type Campaign struct {
 	partial
 }
 
-// String returns the campaign as JSON.
+// String returns its JSON.
 func (c Campaign) String() string { return textOf(c.raw, c) }
 
 // Initialized reports whether the service has finished, or given up, what it generates for the campaign.
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
-// All iterates over the campaigns, in undocumented order. The response is undocumented: an array, bare or under "campaigns" or "data", is
-// accepted; any other is an error that names its keys. Further pages are requested with pageNum (assumed).
+// All iterates over the campaigns, in undocumented order, by pageNum (assumed). The response is undocumented: an array, bare or under
+// "campaigns" or "data".
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
 	return itemsOf[Campaign](ctx, campaignListing(s.conf).pager(), opts)
 }
 
-// Pages iterates over pages of campaigns, as [CampaignsService.All] does.
+// Pages iterates over the pages of [CampaignsService.All].
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
 	return pagesOf[Campaign](ctx, campaignListing(s.conf).pager(), opts)
 }
 
-// Page reads the first page of the campaigns, as [CampaignsService.All] does. Parameters are undocumented: see [WithQuery].
+// Page reads the first page, as [CampaignsService.All] does. Parameters are undocumented: see [WithQuery].
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
@@ -94,15 +94,14 @@ func sendListing(conf *config, campaignID string) listing[Send] {
 	}
 }
 
-// NewCampaign describes a campaign to create. That the call takes these fields is assumed; those of the name and of the steps are
-// undocumented.
+// NewCampaign describes a campaign to create (fields assumed). Those of the name and of the steps are undocumented: supply them in Extra.
 type NewCampaign struct {
 	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
 	Channels       any      `json:"channels,omitzero"`       // form and values undocumented; email with a social network is valid
 	TemplateID     string   `json:"templateId,omitzero"`     // of a template
 	WritingStyleID string   `json:"writingStyleId,omitzero"` // of a writing style
 	KnowledgeHubID string   `json:"knowledgeHubId,omitzero"` // of the hub that its texts draw on
-	Extra          Fields   `json:"-"`                       // undocumented fields
+	Extra          Fields   `json:"-"`
 }
 
 func (n NewCampaign) check(bad *check.Violations) {
@@ -133,7 +132,7 @@ func (s *CampaignsService) Create(ctx context.Context, in NewCampaign, opts ...C
 type CampaignChanges struct {
 	ListIDs  []string `json:"listIds,omitzero"`  // the source lists, at most 10; whether they replace others is undocumented
 	Channels any      `json:"channels,omitzero"` // assumed here; form and values as for a [NewCampaign]
-	Extra    Fields   `json:"-"`                 // undocumented fields
+	Extra    Fields   `json:"-"`
 }
 
 func (c CampaignChanges) check(bad *check.Violations) { checkSourceLists(bad, c.ListIDs) }
@@ -169,10 +168,10 @@ const (
 	StepSocialMessage    StepType = "social_message"    // no StepSocialConnection may follow it
 )
 
-// Known reports whether the type is documented.
+// Known reports whether it is documented.
 func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSocialMessage }
 
-// Step is a step in the sequence of a campaign. An approval needs subject and body, or a topic, as its type says.
+// Step is a step of a campaign. An approval needs subject and body, or a topic, as its type says.
 type Step struct {
 	ID             string   `json:"id"`                // inferred
 	SequenceNumber int      `json:"sequenceNumber"`    // unique
@@ -183,7 +182,7 @@ type Step struct {
 	partial
 }
 
-// String returns the step as JSON. It may hold words to people: keep it out of logs.
+// String returns its JSON.
 func (s Step) String() string { return textOf(s.raw, s) }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or "data".
@@ -195,7 +194,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 	return itemsOf[Step](ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
-// StepsPages iterates over pages of steps, as [CampaignsService.Steps] does.
+// StepsPages iterates over the pages of [CampaignsService.Steps].
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -204,7 +203,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 	return pagesOf[Step](ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
-// StepsPage reads the first page of the steps, as [CampaignsService.Steps] does.
+// StepsPage reads the first page of [CampaignsService.Steps].
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -233,7 +232,7 @@ var sendStates = []SendState{
 	SendFailed,
 }
 
-// Known reports whether the state is documented.
+// Known reports whether it is documented.
 func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
@@ -246,7 +245,7 @@ type Send struct {
 	partial
 }
 
-// String returns the send as JSON. It may hold personal data: keep it out of logs.
+// String returns its JSON.
 func (s Send) String() string { return textOf(s.raw, s) }
 
 // Sends iterates over what a campaign has sent or will send as [CampaignsService.All] does, under "scheduledSends" or "data".
@@ -258,7 +257,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 	return itemsOf[Send](ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
-// SendsPages iterates over pages of scheduled sends, as [CampaignsService.Sends] does.
+// SendsPages iterates over the pages of [CampaignsService.Sends].
 //
 // Errors: those of [CampaignsService.Sends].
 //
@@ -267,7 +266,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 	return pagesOf[Send](ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
-// SendsPage reads the first page of the scheduled sends, as [CampaignsService.Sends] does.
+// SendsPage reads the first page of [CampaignsService.Sends].
 //
 // Errors: those of [CampaignsService.Sends].
 //
@@ -295,7 +294,7 @@ type StepPreview struct {
 	record
 }
 
-// String returns the preview as JSON. It may hold personal data: keep it out of logs.
+// String returns its JSON.
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
 // PreviewStep renders a step for a sample lead, and saves and sends nothing. Path and body are undocumented: supply the path with
@@ -319,7 +318,7 @@ type Approval struct {
 	record
 }
 
-// String returns the approval as JSON.
+// String returns its JSON.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people. A stopped campaign resumes. Never call
@@ -407,8 +406,7 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. Beside an error that matches [ErrNotSettled] stands the
-// campaign as last seen.
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. Beside [ErrNotSettled] stands the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {

@@ -35,7 +35,7 @@ type Review struct {
 // Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// Resumes reports whether an approval would resume the campaign, or may: [CampaignsService.Approve] then needs [AllowResume].
+// Resumes reports whether an approval would resume the campaign, or may, which needs [AllowResume].
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
@@ -49,11 +49,11 @@ func (r *Review) has(status CampaignStatus) bool {
 	return strings.EqualFold(string(shown), string(status))
 }
 
-// String is the review as a text for a person: what an approval does, to how many contacts, and what was not reviewed.
+// String is the review for a person: what an approval does, to how many contacts, and what was not reviewed.
 func (r *Review) String() string { return r.content.String() }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the lists
-// with their rows, a request for each 1,000. It changes nothing and sends no message. Pass its Digest to [CampaignsService.Approve].
+// Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the lists with
+// their rows, a request for each 1,000. It changes and sends nothing. Pass its Digest to [CampaignsService.Approve].
 //
 // The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true.
 //
@@ -202,9 +202,9 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 //
 //   - nil: it is approved, by this call or, if Already, by an earlier one with this digest, even if stopped since.
 //   - [*OutcomeUnknownError]: it may have happened. Resolve it.
-//   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed. Review it again.
-//   - [*RefusedError] with [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].
-//   - [*RefusedError] with [RuleInProgress]: make the call again later.
+//   - [RuleReview]: it is active, or not what was reviewed. Review it again.
+//   - [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].
+//   - [RuleInProgress]: call again later.
 //   - any other error: it approved nothing.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.ApproveUnreviewed].

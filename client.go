@@ -55,7 +55,7 @@ type Client struct {
 // [RefusedError] with all invalid arguments and options.
 //
 // The base URL ends in /api/v1, and is https, except for this machine or with [AllowPlainHTTP]. The token may be empty beside
-// [WithTokenSource]. In a browser, where everybody can read the token, New requires a transport other than net/http's.
+// [WithTokenSource]. In a browser, where everybody can read it, New requires a transport other than net/http's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -81,8 +81,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c), nil
 }
 
-// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set. It
-// reads no other variable, and none leads to the sandbox.
+// FromEnv returns a client as [New] does, with PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set. It reads no other variable, and
+// none leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(envBaseURL)), strings.TrimSpace(os.Getenv(envToken))
 	var bad check.Violations
@@ -133,8 +133,8 @@ func newClient(conf *config) *Client {
 	return c
 }
 
-// Close closes the idle connections of the default transport. Later calls are refused; calls in flight and clients derived by
-// [Client.With] continue.
+// Close closes the idle connections of the default transport, and refuses later calls. Calls in flight and clients derived by [Client.With]
+// continue.
 func (c *Client) Close() error {
 	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
@@ -156,8 +156,8 @@ type Operation struct {
 	AttemptTimeout time.Duration // default 30 s
 }
 
-// Call calls an operation that this package has no method for, with the same limits, retries, checks and errors as all others. in becomes
-// the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json, an *[Object], or nil.
+// Call calls an operation that this package has no method for, with the limits, retries, checks and errors of all others. in becomes the
+// JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json, an [*Object], or nil.
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound], [CodeRateLimited],
 // [CodeUnexpectedError].
@@ -208,9 +208,8 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 	return row, bad
 }
 
-// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with another
-// key of the workspace. It reads for up to 40 s, for agents 140 s. The error is a [RefusedError] for a ticket of another service or
-// workspace, or of a later version of this package.
+// Resolve is [OutcomeUnknownError.Resolve] for the call of a ticket, also in another process and with another key of the workspace. It reads
+// for up to 40 s, for agents 140 s. It refuses a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
 	q, known, err := c.asked(t)
 	if q == nil {
@@ -271,8 +270,7 @@ func (c *Client) lookOf(o *op.Op) look {
 	return nil
 }
 
-// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, and changes nothing: [Client.Recover] finds out what
-// happened. It needs [WithJournal].
+// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, and changes nothing: see [Client.Recover].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if err := c.conf.readsJournal(ctx, &op.Op{Name: "client.in-doubt"}); err != nil {
@@ -288,7 +286,7 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 }
 
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, oldest first. InProgress
-// tells an unknown outcome from a call in progress. It needs [WithJournal].
+// tells an unknown outcome from a call in progress.
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if err := c.conf.readsJournal(ctx, &op.Op{Name: "client.calls"}); err != nil {
 		return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, err) }

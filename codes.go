@@ -15,7 +15,7 @@ const (
 	CodeUnauthorized           Code = "UNAUTHORIZED"              // the key is missing, malformed, expired or revoked
 	CodeInsufficientScope      Code = "INSUFFICIENT_SCOPE"        // the key lacks the scope of the surface
 	CodeEndpointNotFound       Code = "ENDPOINT_NOT_FOUND"        // no endpoint has this path and method
-	CodeRateLimited            Code = "RATE_LIMITED"              // the minute or the day window of the surface is used up
+	CodeRateLimited            Code = "RATE_LIMITED"              // the minute or day of the surface is used up
 	CodeValidationFailed       Code = "VALIDATION_FAILED"         // the request does not fit the schema; param names the field
 	CodeInvalidRequest         Code = "INVALID_REQUEST"           // a value cannot be used, or the owning service refused
 	CodeUnexpectedError        Code = "UNEXPECTED_ERROR"          // the service failed
@@ -25,115 +25,115 @@ const (
 
 // Lists, their rows and columns, and folders.
 const (
-	CodeListNotFound               Code = "LIST_NOT_FOUND"                // the list is missing or not visible
-	CodeListNameTaken              Code = "LIST_NAME_TAKEN"               // a list or an agent has this name
-	CodeListNameAmbiguous          Code = "LIST_NAME_AMBIGUOUS"           // several lists have this name
-	CodeListNameReserved           Code = "LIST_NAME_RESERVED"            // the name is the title of a system list
-	CodeListProcessing             Code = "LIST_PROCESSING"               // the source list is still being built or enriched
-	CodeColumnNameTaken            Code = "COLUMN_NAME_TAKEN"             // the list has a column of this name
-	CodeColumnNameReserved         Code = "COLUMN_NAME_RESERVED"          // the name is that of a built-in column
-	CodeColumnNotFound             Code = "COLUMN_NOT_FOUND"              // the list has no such column
-	CodeAllContactsAlreadyEnriched Code = "ALL_CONTACTS_ALREADY_ENRICHED" // the destination list has the enrichment already; nothing was billed
-	CodeInvalidRowFilters          Code = "INVALID_ROW_FILTERS"           // the filters are not a valid row filter object
-	CodeListEmpty                  Code = "LIST_EMPTY"                    // the source list has no contacts to derive companies from
-	CodeCRMNotConnected            Code = "CRM_NOT_CONNECTED"             // the CRM is not connected
-	CodeFolderNameTaken            Code = "FOLDER_NAME_TAKEN"             // a folder of this kind has the name
-	CodeFolderNotFound             Code = "FOLDER_NOT_FOUND"              // the folder is missing or not visible
+	CodeListNotFound               Code = "LIST_NOT_FOUND"                // missing or not visible
+	CodeListNameTaken              Code = "LIST_NAME_TAKEN"               // a list or an agent has it
+	CodeListNameAmbiguous          Code = "LIST_NAME_AMBIGUOUS"           // several have this name
+	CodeListNameReserved           Code = "LIST_NAME_RESERVED"            // the title of a system list
+	CodeListProcessing             Code = "LIST_PROCESSING"               // still being built or enriched
+	CodeColumnNameTaken            Code = "COLUMN_NAME_TAKEN"             // a column of the list has it
+	CodeColumnNameReserved         Code = "COLUMN_NAME_RESERVED"          // of a built-in column
+	CodeColumnNotFound             Code = "COLUMN_NOT_FOUND"              // not in the list
+	CodeAllContactsAlreadyEnriched Code = "ALL_CONTACTS_ALREADY_ENRICHED" // in the destination list; nothing was billed
+	CodeInvalidRowFilters          Code = "INVALID_ROW_FILTERS"           // no valid row filter object
+	CodeListEmpty                  Code = "LIST_EMPTY"                    // no contacts to derive companies from
+	CodeCRMNotConnected            Code = "CRM_NOT_CONNECTED"             // not connected
+	CodeFolderNameTaken            Code = "FOLDER_NAME_TAKEN"             // a folder of this kind has it
+	CodeFolderNotFound             Code = "FOLDER_NOT_FOUND"              // missing or not visible
 )
 
 // Searches.
 const (
-	CodeSearchFiltersInvalid          Code = "SEARCH_FILTERS_INVALID"           // the filters cannot be interpreted
-	CodeSavedSearchNotFound           Code = "SAVED_SEARCH_NOT_FOUND"           // the saved search is missing or not visible
-	CodeSavedSearchInvalid            Code = "SAVED_SEARCH_INVALID"             // the stored filters cannot be run
-	CodeSavedSearchNameAmbiguous      Code = "SAVED_SEARCH_NAME_AMBIGUOUS"      // several saved searches have this name
-	CodeSavedSearchFiltersUnsupported Code = "SAVED_SEARCH_FILTERS_UNSUPPORTED" // a filter cannot be stored in a saved search; param names it
-	CodeSavedSearchTypeMismatch       Code = "SAVED_SEARCH_TYPE_MISMATCH"       // the saved search stores company filters
-	CodeQueryFiltersInvalid           Code = "QUERY_FILTERS_INVALID"            // the query in words yields no concrete filter
-	CodeExcludeCompanyListsInvalid    Code = "EXCLUDE_COMPANY_LISTS_INVALID"    // an id in excludeCompanyLists is not a visible company list
-	CodeCityFilterUnresolved          Code = "CITY_FILTER_UNRESOLVED"           // no headquarters city could be found on the map
+	CodeSearchFiltersInvalid          Code = "SEARCH_FILTERS_INVALID"           // they cannot be interpreted
+	CodeSavedSearchNotFound           Code = "SAVED_SEARCH_NOT_FOUND"           // missing or not visible
+	CodeSavedSearchInvalid            Code = "SAVED_SEARCH_INVALID"             // its filters cannot be run
+	CodeSavedSearchNameAmbiguous      Code = "SAVED_SEARCH_NAME_AMBIGUOUS"      // several have this name
+	CodeSavedSearchFiltersUnsupported Code = "SAVED_SEARCH_FILTERS_UNSUPPORTED" // param names the filter that cannot be stored
+	CodeSavedSearchTypeMismatch       Code = "SAVED_SEARCH_TYPE_MISMATCH"       // it stores company filters
+	CodeQueryFiltersInvalid           Code = "QUERY_FILTERS_INVALID"            // the words yield no concrete filter
+	CodeExcludeCompanyListsInvalid    Code = "EXCLUDE_COMPANY_LISTS_INVALID"    // an id is not of a visible company list
+	CodeCityFilterUnresolved          Code = "CITY_FILTER_UNRESOLVED"           // no such city was found
 )
 
 // Contacts and notes.
 const (
-	CodeContactNotFound          Code = "CONTACT_NOT_FOUND"            // the contact is missing or not visible
-	CodeContactListRequired      Code = "CONTACT_LIST_REQUIRED"        // the list is a company list
-	CodeContactNotInList         Code = "CONTACT_NOT_IN_LIST"          // a contact id is not a row of the list
-	CodeAttachmentNotFound       Code = "ATTACHMENT_NOT_FOUND"         // the note has no attachment
-	CodeAttachmentAlreadyExists  Code = "ATTACHMENT_ALREADY_EXISTS"    // the note holds a document already
-	CodeNoteNotFound             Code = "NOTE_NOT_FOUND"               // the note is missing or not visible
-	CodePrimaryValueNotOnContact Code = "PRIMARY_VALUE_NOT_ON_CONTACT" // the value has to be on the contact already
+	CodeContactNotFound          Code = "CONTACT_NOT_FOUND"            // missing or not visible
+	CodeContactListRequired      Code = "CONTACT_LIST_REQUIRED"        // it is a company list
+	CodeContactNotInList         Code = "CONTACT_NOT_IN_LIST"          // an id is not of a row
+	CodeAttachmentNotFound       Code = "ATTACHMENT_NOT_FOUND"         // the note has none
+	CodeAttachmentAlreadyExists  Code = "ATTACHMENT_ALREADY_EXISTS"    // the note has one
+	CodeNoteNotFound             Code = "NOTE_NOT_FOUND"               // missing or not visible
+	CodePrimaryValueNotOnContact Code = "PRIMARY_VALUE_NOT_ON_CONTACT" // it has to be there already
 )
 
 // Agents.
 const (
-	CodeAgentNotFound        Code = "AGENT_NOT_FOUND"         // the agent is missing or not visible
+	CodeAgentNotFound        Code = "AGENT_NOT_FOUND"         // missing or not visible
 	CodeAgentConfigMissing   Code = "AGENT_CONFIG_MISSING"    // a legacy draft without stored configuration
 	CodeAgentLimitReached    Code = "AGENT_LIMIT_REACHED"     // the free plan holds at most 10 agents, drafts included
-	CodeAgentNotADraft       Code = "AGENT_NOT_A_DRAFT"       // the agent's status is not initializing
-	CodeAgentNotRunning      Code = "AGENT_NOT_RUNNING"       // there is nothing to pause: a draft, or the subscription is gone
-	CodeAgentProcessing      Code = "AGENT_PROCESSING"        // a run of the agent is in progress
-	CodeAgentSignalRejected  Code = "AGENT_SIGNAL_REJECTED"   // the search provider refused the prompt of the web monitor
-	CodeAgentSourceListEmpty Code = "AGENT_SOURCE_LIST_EMPTY" // nothing in the source list can be watched
-	CodeAgentTypeUnsupported Code = "AGENT_TYPE_UNSUPPORTED"  // the agent is of a legacy kind, whose type reads null
+	CodeAgentNotADraft       Code = "AGENT_NOT_A_DRAFT"       // its status is not initializing
+	CodeAgentNotRunning      Code = "AGENT_NOT_RUNNING"       // a draft, or the subscription is gone
+	CodeAgentProcessing      Code = "AGENT_PROCESSING"        // a run is in progress
+	CodeAgentSignalRejected  Code = "AGENT_SIGNAL_REJECTED"   // the search provider refused the prompt
+	CodeAgentSourceListEmpty Code = "AGENT_SOURCE_LIST_EMPTY" // nothing in it can be watched
+	CodeAgentTypeUnsupported Code = "AGENT_TYPE_UNSUPPORTED"  // a legacy kind, whose type reads null
 )
 
 // Campaigns, steps and scheduled sends.
 const (
-	CodeCampaignNotFound             Code = "CAMPAIGN_NOT_FOUND"              // the campaign is missing or not visible
-	CodeCampaignNameAmbiguous        Code = "CAMPAIGN_NAME_AMBIGUOUS"         // several campaigns have this name
-	CodeCampaignListCapReached       Code = "CAMPAIGN_LIST_CAP_REACHED"       // the campaign has 10 lists already; nothing was billed
-	CodeCampaignNotApprovable        Code = "CAMPAIGN_NOT_APPROVABLE"         // the campaign is not in an approvable state
+	CodeCampaignNotFound             Code = "CAMPAIGN_NOT_FOUND"              // missing or not visible
+	CodeCampaignNameAmbiguous        Code = "CAMPAIGN_NAME_AMBIGUOUS"         // several have this name
+	CodeCampaignListCapReached       Code = "CAMPAIGN_LIST_CAP_REACHED"       // it has 10; nothing was billed
+	CodeCampaignNotApprovable        Code = "CAMPAIGN_NOT_APPROVABLE"         // not in an approvable state
 	CodeCampaignNotReady             Code = "CAMPAIGN_NOT_READY"              // a source list, step content or connected account is missing, or the campaign is still being prepared
-	CodeCampaignBusy                 Code = "CAMPAIGN_BUSY"                   // another approve or stop holds the activation lock
-	CodeCampaignInitializing         Code = "CAMPAIGN_INITIALIZING"           // the lists cannot change while the generated initialization runs
-	CodeInvalidCampaignChannels      Code = "INVALID_CAMPAIGN_CHANNELS"       // the channels are not a valid combination
-	CodeListIncompatibleWithChannels Code = "LIST_INCOMPATIBLE_WITH_CHANNELS" // no contact of the lists can be reached on the channels
-	CodeSequenceStepNotFound         Code = "SEQUENCE_STEP_NOT_FOUND"         // the step is missing or not visible
-	CodeConnectionNoteTooLong        Code = "CONNECTION_NOTE_TOO_LONG"        // a social_connection body is longer than 200 characters
-	CodeScheduledSendNotFound        Code = "SCHEDULED_SEND_NOT_FOUND"        // the scheduled send is missing or not visible
-	CodeScheduledSendNotEditable     Code = "SCHEDULED_SEND_NOT_EDITABLE"     // the send is neither scheduled nor waiting for approval
-	CodeScheduledSendNotSkippable    Code = "SCHEDULED_SEND_NOT_SKIPPABLE"    // the send has settled already
-	CodeTemplateNotFound             Code = "TEMPLATE_NOT_FOUND"              // the template is missing or not visible
-	CodeWritingStyleNotFound         Code = "WRITING_STYLE_NOT_FOUND"         // the writing style is missing or not visible
-	CodeStepOrderInvalid             Code = "STEP_ORDER_INVALID"              // a social_connection step would follow a social_message step
-	CodeStepPositionTaken            Code = "STEP_POSITION_TAKEN"             // the sequence number is occupied
-	CodeStepPreviewUnavailable       Code = "STEP_PREVIEW_UNAVAILABLE"        // no source list, no sample contact, or no preview could be generated
+	CodeCampaignBusy                 Code = "CAMPAIGN_BUSY"                   // another approve or stop holds the lock
+	CodeCampaignInitializing         Code = "CAMPAIGN_INITIALIZING"           // its lists cannot change until it is done
+	CodeInvalidCampaignChannels      Code = "INVALID_CAMPAIGN_CHANNELS"       // no valid combination
+	CodeListIncompatibleWithChannels Code = "LIST_INCOMPATIBLE_WITH_CHANNELS" // no contact can be reached on them
+	CodeSequenceStepNotFound         Code = "SEQUENCE_STEP_NOT_FOUND"         // missing or not visible
+	CodeConnectionNoteTooLong        Code = "CONNECTION_NOTE_TOO_LONG"        // over 200 characters
+	CodeScheduledSendNotFound        Code = "SCHEDULED_SEND_NOT_FOUND"        // missing or not visible
+	CodeScheduledSendNotEditable     Code = "SCHEDULED_SEND_NOT_EDITABLE"     // neither scheduled nor waiting for approval
+	CodeScheduledSendNotSkippable    Code = "SCHEDULED_SEND_NOT_SKIPPABLE"    // settled already
+	CodeTemplateNotFound             Code = "TEMPLATE_NOT_FOUND"              // missing or not visible
+	CodeWritingStyleNotFound         Code = "WRITING_STYLE_NOT_FOUND"         // missing or not visible
+	CodeStepOrderInvalid             Code = "STEP_ORDER_INVALID"              // a social_connection would follow a social_message
+	CodeStepPositionTaken            Code = "STEP_POSITION_TAKEN"             // the sequence number is taken
+	CodeStepPreviewUnavailable       Code = "STEP_PREVIEW_UNAVAILABLE"        // no source list or sample contact, or none could be made
 )
 
 // Knowledge hubs and learned facts.
 const (
-	CodeKnowledgeHubNotFound           Code = "KNOWLEDGE_HUB_NOT_FOUND"           // the knowledge hub is missing or not visible
-	CodeKnowledgeHubDefaultUndeletable Code = "KNOWLEDGE_HUB_DEFAULT_UNDELETABLE" // the default hub cannot be deleted
-	CodeKnowledgeHubNotReady           Code = "KNOWLEDGE_HUB_NOT_READY"           // the hub is still being built
-	CodeKnowledgePageNotFound          Code = "KNOWLEDGE_PAGE_NOT_FOUND"          // the knowledge page is missing or not visible
-	CodeKnowledgeHubOwnerOnly          Code = "KNOWLEDGE_HUB_OWNER_ONLY"          // only the hub's owner may make it the default
-	CodeKnowledgeHubPagesUnavailable   Code = "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"   // the hub predates pages and cannot be refreshed
-	CodeKnowledgeHubWebsiteNotFound    Code = "KNOWLEDGE_HUB_WEBSITE_NOT_FOUND"   // the url is not one of the hub's websites
-	CodeKnowledgePageNotRegenerable    Code = "KNOWLEDGE_PAGE_NOT_REGENERABLE"    // the page has no cached sources
-	CodeLearnedFactNotFound            Code = "LEARNED_FACT_NOT_FOUND"            // the fact is unknown, retired or another team's
+	CodeKnowledgeHubNotFound           Code = "KNOWLEDGE_HUB_NOT_FOUND"           // missing or not visible
+	CodeKnowledgeHubDefaultUndeletable Code = "KNOWLEDGE_HUB_DEFAULT_UNDELETABLE" // the default cannot be deleted
+	CodeKnowledgeHubNotReady           Code = "KNOWLEDGE_HUB_NOT_READY"           // still being built
+	CodeKnowledgePageNotFound          Code = "KNOWLEDGE_PAGE_NOT_FOUND"          // missing or not visible
+	CodeKnowledgeHubOwnerOnly          Code = "KNOWLEDGE_HUB_OWNER_ONLY"          // only they may make it the default
+	CodeKnowledgeHubPagesUnavailable   Code = "KNOWLEDGE_HUB_PAGES_UNAVAILABLE"   // it predates pages and cannot be refreshed
+	CodeKnowledgeHubWebsiteNotFound    Code = "KNOWLEDGE_HUB_WEBSITE_NOT_FOUND"   // the url is none of its websites
+	CodeKnowledgePageNotRegenerable    Code = "KNOWLEDGE_PAGE_NOT_REGENERABLE"    // it has no cached sources
+	CodeLearnedFactNotFound            Code = "LEARNED_FACT_NOT_FOUND"            // unknown, retired or another team's
 	CodeLearnedFactNotAnonymized       Code = "LEARNED_FACT_NOT_ANONYMIZED"       // the claim fails the anonymization gate
 )
 
 // Imports, exports and jobs.
 const (
-	CodeExportNotFound        Code = "EXPORT_NOT_FOUND"        // the export job is unknown or expired
-	CodeExportLimitExceeded   Code = "EXPORT_LIMIT_EXCEEDED"   // the campaign has more leads than one export may hold
-	CodeJobNotFound           Code = "JOB_NOT_FOUND"           // the job is unknown
-	CodeImportNotFound        Code = "IMPORT_NOT_FOUND"        // the import is missing or not visible
-	CodeImportFileMissing     Code = "IMPORT_FILE_MISSING"     // an import needs a file part or the id of a completed presigned upload
-	CodeImportFileUnsupported Code = "IMPORT_FILE_UNSUPPORTED" // the file is not CSV, XLS or XLSX
-	CodeImportFileTooLarge    Code = "IMPORT_FILE_TOO_LARGE"   // the file is over 10 MB (multipart) or 50 MB (presigned)
-	CodeImportFileEmpty       Code = "IMPORT_FILE_EMPTY"       // the file has no data rows
-	CodeNoLeadsToExport       Code = "NO_LEADS_TO_EXPORT"      // the campaign has no enrolled leads
+	CodeExportNotFound        Code = "EXPORT_NOT_FOUND"        // unknown or expired
+	CodeExportLimitExceeded   Code = "EXPORT_LIMIT_EXCEEDED"   // more leads than one export may hold
+	CodeJobNotFound           Code = "JOB_NOT_FOUND"           // unknown
+	CodeImportNotFound        Code = "IMPORT_NOT_FOUND"        // missing or not visible
+	CodeImportFileMissing     Code = "IMPORT_FILE_MISSING"     // neither a file nor a completed presigned upload
+	CodeImportFileUnsupported Code = "IMPORT_FILE_UNSUPPORTED" // not CSV, XLS or XLSX
+	CodeImportFileTooLarge    Code = "IMPORT_FILE_TOO_LARGE"   // over 10 MB (multipart) or 50 MB (presigned)
+	CodeImportFileEmpty       Code = "IMPORT_FILE_EMPTY"       // no data rows
+	CodeNoLeadsToExport       Code = "NO_LEADS_TO_EXPORT"      // the campaign has none
 )
 
 // Research, and website tracking.
 const (
-	CodeResearchRunNotFound     Code = "RESEARCH_RUN_NOT_FOUND"      // the research run is missing or not visible
-	CodeNoRowsToResearch        Code = "NO_ROWS_TO_RESEARCH"         // no row matches the filters; nothing was charged
-	CodeProvenanceNotFound      Code = "PROVENANCE_NOT_FOUND"        // the column exists, but no run computed that row
+	CodeResearchRunNotFound     Code = "RESEARCH_RUN_NOT_FOUND"      // missing or not visible
+	CodeNoRowsToResearch        Code = "NO_ROWS_TO_RESEARCH"         // no row matches; nothing was charged
+	CodeProvenanceNotFound      Code = "PROVENANCE_NOT_FOUND"        // no run computed that row
 	CodeProvidersNotSupported   Code = "PROVIDERS_NOT_SUPPORTED"     // only deep_research columns accept provider ids
-	CodeRunAlreadyTerminal      Code = "RUN_ALREADY_TERMINAL"        // the run is completed, failed or cancelled
-	CodeWebsiteTrackingNotSetUp Code = "WEBSITE_TRACKING_NOT_SET_UP" // the account has no website-tracking record
+	CodeRunAlreadyTerminal      Code = "RUN_ALREADY_TERMINAL"        // completed, failed or cancelled
+	CodeWebsiteTrackingNotSetUp Code = "WEBSITE_TRACKING_NOT_SET_UP" // the account has none
 )

@@ -45,7 +45,7 @@ type Option interface {
 	CallOption
 }
 
-// RetryPolicy sets how often and when a call is retried, if it may be. The zero value of a field means its default.
+// RetryPolicy sets how often and when a call is retried, if it may be. Zero means the default.
 type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off; see [WithMaxWait] for reads after a 429
 	BaseDelay   time.Duration // backoff before the first retry, with jitter; default 500 ms

@@ -27,16 +27,16 @@ type ContactMatch struct {
 	partial
 }
 
-// String returns the match as JSON. It may hold personal data: keep it out of logs.
+// String returns its JSON.
 func (m ContactMatch) String() string { return textOf(m.raw, m) }
 
 type activityQuery struct {
 	Cursor string `url:"cursor,omitempty"`
 }
 
-// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The shape is
-// undocumented, and so is the path: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page
-// has 100, or 1 to 100 with [WithQuery] and limit.
+// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. Its path is
+// undocumented: supply it with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page has 100, or 1 to 100 with
+// [WithQuery] and limit.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -45,7 +45,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, opts
 	return itemsOf[Object](ctx, timelineOf(s.conf, contactID).pages(), opts)
 }
 
-// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one.
+// ActivitiesPage reads the first page of [ContactsService.Activities]; its Next reads the following one.
 //
 // Errors: those of [ContactsService.Activities].
 //

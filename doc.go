@@ -45,7 +45,8 @@
 //	}
 //
 // What the API description leaves open is undocumented: such a body is [Fields], such a response an [Object]. What this package guesses is
-// assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here.
+// assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here. Records, and errors that quote the service, may hold
+// personal data: keep them out of logs.
 //
 // Reads are retried with backoff, those that cost credits only after a 500 of the service. Every call is sent again after a 429, and when
 // nothing was sent. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.

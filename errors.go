@@ -40,7 +40,7 @@ func (c Code) Outcome() Outcome {
 // Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
-// CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused locally, or [CodeRateLimited] for
+// CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused locally, [CodeRateLimited] for
 // [RuleRateLimit]. After a write, check [OutcomeOf] first.
 func CodeOf(err error) Code {
 	type coded interface {
@@ -54,7 +54,7 @@ func CodeOf(err error) Code {
 	return code
 }
 
-// ErrorClass is a target for errors.Is that stands for many codes.
+// ErrorClass stands for many codes, as a target for errors.Is.
 type ErrorClass string
 
 // Error returns the class in words.
@@ -71,7 +71,7 @@ func (c ErrorClass) Outcome() Outcome {
 	return OutcomeNotApplied
 }
 
-// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by their status. The error page of a proxy
+// The classes. One covers documented codes, and undocumented codes by their status. The error page of a proxy
 // matches none, but any 429 matches ErrRateLimited.
 const (
 	ErrNotFound            ErrorClass = "missing or not visible"
@@ -165,9 +165,9 @@ func deciding(err error) (found marked) {
 
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
-// RetryAfter returns how long to wait before the same call may succeed. It is false if time alone does not help: the text of the error
-// says what does. It is true only for calls that were not applied: after a 429, a wait that did not fit, or, except of an approval, a
-// documented conflict that passes, such as [CodeCampaignBusy].
+// RetryAfter returns how long to wait before the same call may succeed. It is false if time alone does not help. It is true only for calls
+// that were not applied: after a 429, a wait that did not fit, or, except of an approval, a documented conflict that passes, such as
+// [CodeCampaignBusy].
 func RetryAfter(err error) (time.Duration, bool) {
 	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
 		return 0, false
@@ -204,8 +204,8 @@ func (e *Error) retryAfter() (time.Duration, bool) {
 // passing are the conflicts that are documented to pass by themselves.
 var passing = []Code{CodeCampaignBusy, CodeAgentProcessing, CodeListProcessing, CodeCampaignInitializing}
 
-// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to a call that changed nothing.
-// If it matches [ErrResponseLost], the call was applied, or billed, but its response cannot be read.
+// Error is an unsuccessful response, an unusable success of a read, or the lack of any response to a call that changed nothing. If it
+// matches [ErrResponseLost], the call was applied, or billed, but its response cannot be read.
 type Error struct {
 	Op     string // such as "lists.create", or the method that made several calls
 	Method string
@@ -271,7 +271,7 @@ func unusable(o *op.Op, what string) *Error {
 	return e
 }
 
-// Error describes the failure in one line, without key, id, URL and query. It quotes the service's message, which may name people.
+// Error is one line without key, id, URL and query. It quotes the service's message, which may name people.
 func (e *Error) Error() string {
 	if e.text != "" {
 		return errorLine(e.Op, e.text, causeText(e.cause, e.Op))
@@ -346,8 +346,8 @@ const maxName = 64
 
 func (e *Error) errorCode() Code { return e.Code }
 
-// RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
-// for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent. It matches its Rule; for arguments
+// RefusedError is a call that this client did not send: the arguments break documented bounds, a safety rule forbids it, or its wait for the
+// rate limit does not fit. Earlier calls of the same iterator or method may have been sent. It matches its Rule; for arguments
 // [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited].
 type RefusedError struct {
 	Op         string
@@ -362,7 +362,7 @@ type RefusedError struct {
 	cause error // of RuleRateLimit, RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
-// SafetyRule is a rule that refused to send a call. It is a target for errors.Is.
+// SafetyRule is a rule that refused to send a call, as a target for errors.Is.
 type SafetyRule string
 
 // Error returns the rule, for errors.Is.

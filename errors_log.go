@@ -18,10 +18,10 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// LogValue groups the fields that are safe to log.
+// LogValue groups what is safe to log.
 func (e *Error) LogValue() slog.Value { return logValue(e.Op, e) }
 
-// LogValue groups the fields that are safe to log.
+// LogValue groups what is safe to log.
 func (e *RefusedError) LogValue() slog.Value {
 	if wait, ok := e.cause.(*waitError); ok { //nolint:errorlint // its own
 		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.Wait))

@@ -34,7 +34,7 @@ var factCategories = []FactCategory{
 	FactSourceDigest, FactCustom, FactObjection, FactFAQInsight,
 }
 
-// Known reports whether the category is documented.
+// Known reports whether it is documented.
 func (c FactCategory) Known() bool { return slices.Contains(factCategories, c) }
 
 // Fact is a learned fact, with the fields that an edit can change.
@@ -45,7 +45,7 @@ type Fact struct {
 	record
 }
 
-// String returns the fact as JSON.
+// String returns its JSON.
 func (f Fact) String() string { return textOf(Object{}, f) }
 
 // FactEdit changes the claim of a learned fact, its category or both. An empty claim is refused, unless KeepClaim is set.
@@ -108,8 +108,7 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 	return do[Object](ctx, s.conf, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
-// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented. The sandbox takes knowledgeHubId (assumed: rule
-// hubs.set-default).
+// SetDefaultHub makes a knowledge hub the default. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default).
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //

@@ -41,8 +41,8 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 	}}
 }
 
-// Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
-// [ImportsService.Presign]. The file is streamed. The response is undocumented. It counts as spending credits (undocumented).
+// Upload streams a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
+// [ImportsService.Presign]. The response is undocumented. It counts as spending credits (undocumented).
 //
 // A second upload may import everything twice: pass a hash of the file to [Once]. No read resolves an unknown outcome.
 //
@@ -90,8 +90,8 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB. Raw is the whole response, which holds where to send the file to. Beyond importId,
-// body and response are undocumented. The sandbox takes any body (assumed: rule imports.presign).
+// Presign reserves an upload for a file of up to 50 MB. Raw holds where to send it. Beyond importId, body and response are undocumented. The
+// sandbox takes any body (assumed: rule imports.presign).
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -115,5 +115,5 @@ type PresignedUpload struct {
 	partial
 }
 
-// String returns the upload as JSON. It may hold a URL for anybody to send a file to: keep it out of logs.
+// String returns its JSON, with which anybody may upload: keep it out of logs.
 func (u PresignedUpload) String() string { return textOf(u.raw, u) }

@@ -31,7 +31,7 @@ const (
 
 var listKinds = []ListKind{ContactList, CompanyList}
 
-// Known reports whether the kind is documented.
+// Known reports whether it is documented.
 func (k ListKind) Known() bool { return slices.Contains(listKinds, k) }
 
 // List is a prospect list. Raw has its undocumented fields, such as completionStatus.
@@ -47,7 +47,7 @@ type List struct {
 	partial
 }
 
-// String returns the list as JSON.
+// String returns its JSON.
 func (l List) String() string { return textOf(l.raw, l) }
 
 // Column is a custom column of a list.
@@ -58,7 +58,7 @@ type Column struct {
 	record
 }
 
-// String returns the column as JSON.
+// String returns its JSON.
 func (c Column) String() string { return textOf(Object{}, c) }
 
 const maxCRMContacts = 500 // of one push
@@ -90,7 +90,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 	return itemsOf[List](ctx, listPager(s, p), opts)
 }
 
-// Pages iterates over pages of lists with totals, as [ListsService.All] does.
+// Pages iterates over the pages of [ListsService.All].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -120,7 +120,7 @@ func listPager(s *ListsService, p ListsParams) collection {
 	return numbered(of, args{query: p}, read, func(l *List) string { return l.ID })
 }
 
-// NewList describes a list to create, at the folder root: see [ListsService.Move].
+// NewList is a list to create, at the folder root: see [ListsService.Move].
 type NewList struct {
 	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
@@ -131,8 +131,8 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root. After an unknown outcome, Resolve looks for the list. [ListsService.Ensure] does so,
-// and creates it again if need be.
+// Create creates an empty list at the folder root. After an unknown outcome, Resolve looks for it; [ListsService.Ensure] does so, and
+// creates it again if need be.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name), [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -205,8 +205,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, opts ...CallOptio
 	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}}, opts, list, repeatsID(listID, &list.ID))
 }
 
-// GetWithColumns reads one list with its custom columns, which are looked for under "columns" (assumed). If they are not there, Columns is
-// nil: see Raw.
+// GetWithColumns reads one list with its custom columns, under "columns" (assumed). If they are not there, Columns is nil: see Raw.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -215,8 +214,8 @@ func (s *ListsService) GetWithColumns(ctx context.Context, listID string, opts .
 	return s.Get(ctx, listID, append([]CallOption{WithQuery("include", "columns")}, opts...)...)
 }
 
-// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, which is undocumented. Beside an error that
-// matches [ErrNotSettled] stands the list as last seen.
+// WaitFor reads a list until test returns true, for example for its undocumented completionStatus in Raw. Beside an error that matches
+// [ErrNotSettled] stands the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -285,19 +284,18 @@ func (p CRMPush) check(bad *check.Violations) {
 	bad.Chosen("contactIds", n > 0, p.All)
 }
 
-// CRMPushed is what the service has accepted, to be pushed in the background, without a job to poll.
+// CRMPushed is what the service will push in the background, without a job to poll.
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
 	record
 }
 
-// String returns the push as JSON.
+// String returns its JSON.
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
-// PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background. It cannot be undone, and spends no
-// credits. With ContactIDs, it overwrites CRM records. With All, it pushes the whole list, and overwrites nothing. To make it once, pass
-// [Once]. After an unknown outcome, check the CRM.
+// PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background, for no credits. It cannot be undone. With
+// ContactIDs, it overwrites CRM records; with All, nothing. To make it once, pass [Once]. After an unknown outcome, check the CRM.
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
@@ -314,8 +312,8 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
-// AddMembers adds existing contacts to a list. Body and response are undocumented. The sandbox takes contactIds, 1 to 500 (assumed: rule
-// lists.add-members). It counts as spending credits (undocumented). A second call may add twice: pass [Once].
+// AddMembers adds existing contacts to a list. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). It counts as
+// spending credits (undocumented). A second call may add twice: pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -328,8 +326,8 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
-// AddContacts adds new rows to a list. Body and response are undocumented. The sandbox takes contacts, 1 to 500 objects without ids (assumed:
-// rule lists.add-contacts). It counts as spending credits (undocumented). A second call may add twice: pass [Once].
+// AddContacts adds new rows to a list. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts). It
+// counts as spending credits (undocumented). A second call may add twice: pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
@@ -338,14 +336,14 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 	return do[Object](ctx, s.conf, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
-// ContactSave selects contacts of a list, and the list to save them into. That the call takes these fields is assumed. The name of the
-// source list is undocumented: supply it in Extra.
+// ContactSave selects contacts of a list, and the list to save them into (fields assumed). The name of the source list is undocumented:
+// supply it in Extra.
 type ContactSave struct {
 	ListID     string   `json:"listId,omitzero"`     // the list to save into
 	ListName   string   `json:"listName,omitzero"`   // or its name: not of several lists, nor of a system list
 	ContactIDs []string `json:"contactIds,omitzero"` // rows of the source list
 	All        bool     `json:"-"`                   // instead of ContactIDs: without them it saves all rows (assumed)
-	Extra      Fields   `json:"-"`                   // undocumented fields
+	Extra      Fields   `json:"-"`
 }
 
 func (c ContactSave) check(bad *check.Violations) {
@@ -380,7 +378,7 @@ const (
 
 var folderKinds = []FolderKind{ContactListFolder, CompanyListFolder, CampaignFolder, AgentFolder}
 
-// Known reports whether the kind is documented.
+// Known reports whether it is documented.
 func (k FolderKind) Known() bool { return slices.Contains(folderKinds, k) }
 
 // Folder holds lists, campaigns or agents.
@@ -391,7 +389,7 @@ type Folder struct {
 	record
 }
 
-// String returns the folder as JSON.
+// String returns its JSON.
 func (f Folder) String() string { return textOf(Object{}, f) }
 
 // Folders lists the folders of one kind, without pages.

@@ -17,15 +17,14 @@ import (
 	"example.com/prospectkit/internal/rowquery"
 )
 
-// Row is a row of a list: a contact or a company. Its fields are undocumented; in the sandbox, the keys that sort are fields (assumed).
-// Read one with Text, Int and the like, or all with Decode. A yielded pointer keeps its page in memory: to keep a few rows of many, copy
-// the values.
+// Row is a contact or a company of a list. Its fields are undocumented; in the sandbox, the keys that sort are fields (assumed). A yielded
+// pointer keeps its page in memory: to keep a few rows of many, copy the values.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page
 }
 
-// ID returns the id of the row, which is also the id of its contact.
+// ID returns the id of the row, which is also that of its contact.
 func (r *Row) ID() string {
 	if r.id == "" {
 		return r.Text("id")
@@ -97,10 +96,10 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list: a request for each 1,000 by default. To decode rows into a struct, use [RowsOf]. If others change
-// the list meanwhile, repeats are dropped, and skipped rows are recovered as far as the totals allow: see [Report].
+// Rows iterates over the rows of a list, a request for each 1,000 by default. [RowsOf] decodes them into a struct. While others change the
+// list, repeats are dropped, and skipped rows recovered as far as the totals allow: see [Report].
 //
-// The service ignores a filter or sort key of the other kind of list: then the error matches [ErrInvalid], and no row is yielded.
+// A filter or sort key of the other kind of list, which the service ignores, ends the range with [ErrInvalid] before any row.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -109,7 +108,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 	return itemsOf[Row](ctx, rowsPager(s, listID, p, (*Row).ID), opts)
 }
 
-// RowsPages iterates over pages of rows with totals, as [ListsService.Rows] does.
+// RowsPages iterates over the pages of [ListsService.Rows].
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -134,11 +133,10 @@ type RowSource interface {
 }
 
 // RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. With client.Lists
-// as the source, it decodes pages directly.
+// as the source, it is fastest.
 //
-// A row that does not fit ends the range with an [*Error] whose RowID names it. The rows before it come first, and a checkpoint that is
-// taken after the error goes on behind it. The rows of a page share memory, and so does what their pointers point to: runtime.SetFinalizer
-// accepts neither.
+// A row that does not fit ends the range with an [*Error] whose RowID names it, after the rows before it. A checkpoint taken then goes on
+// behind it. The rows of a page share memory, with what they point to: [runtime.SetFinalizer] accepts neither.
 //
 // Errors: those of [ListsService.Rows].
 //

@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 )
 
-// Fields is a request body, or a part of one, with undocumented field names that you supply, for encoding/json. A time.Time becomes UTC
-// with milliseconds.
+// Fields is a request body, or a part of one, with undocumented names that you supply, for encoding/json. A time.Time becomes UTC with
+// milliseconds.
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people or companies, which could mean all of them.
@@ -43,14 +43,13 @@ func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 // Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
 // A path names a value in it: keys and positions in arrays, from 0, joined by dots, as in "campaigns.0.id". The empty path is the whole
-// value. Text, Int, Float, Bool and Time return zero for what is missing, null or of another type; TextOK and the like tell the
-// difference.
+// value. Text, Int, Float, Bool and Time are zero for what is missing, null or of another type; TextOK and the like tell.
 type Object struct {
 	raw   jsonscan.Text
 	index jsonscan.Index // nil: the text is searched
 }
 
-// Raw returns the JSON text, or nothing if the service sent none. Do not change it.
+// Raw returns the JSON text, or nothing if there is none. Do not change it.
 func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 
 // String returns the JSON text, which may hold personal data.
@@ -71,20 +70,20 @@ func textOf(from Object, v any) string {
 // record keeps the text of a record that is documented as a whole. Types of responses embed it.
 type record struct{ text jsonscan.Source }
 
-// Raw returns the record as the service sent it.
+// Raw is the JSON of the service.
 func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
 
 // partial keeps the text of a record that is documented in part. Types of responses embed it. The comment of a field
 // whose name or place is not documented begins with inferred or assumed.
 type partial struct{ raw Object }
 
-// Raw returns the record as the service sent it.
+// Raw is the JSON of the service.
 func (p partial) Raw() Object { return p.raw }
 
 // IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode decodes the value into v, as encoding/json does, within the bounds of [WithMaxResponseBytes].
+// Decode decodes the value as encoding/json does, within the bounds of [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -170,7 +169,7 @@ func (o Object) Text(path string) string {
 	return text
 }
 
-// TextOK returns the string at a path, and whether there is one.
+// TextOK is Text, and says whether there is one.
 func (o Object) TextOK(path string) (string, bool) {
 	c := jsonscan.New(o.at(path))
 	ok := c.Is('"')
@@ -178,13 +177,13 @@ func (o Object) TextOK(path string) (string, bool) {
 	return text, ok && c.Err() == nil
 }
 
-// Int returns the whole number at a path, as IntOK does.
+// Int returns the whole number at a path.
 func (o Object) Int(path string) int {
 	n, _ := o.IntOK(path)
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold.
+// IntOK is Int, and says whether there is a whole number that an int can hold.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))
 	return c.IntOK()
@@ -196,7 +195,7 @@ func (o Object) Float(path string) float64 {
 	return f
 }
 
-// FloatOK returns the number at a path, and whether there is one.
+// FloatOK is Float, and says whether there is one.
 func (o Object) FloatOK(path string) (float64, bool) {
 	c := jsonscan.New(o.at(path))
 	f, err := strconv.ParseFloat(string(c.Span()), 64)
@@ -212,7 +211,7 @@ func (o Object) Bool(path string) bool {
 	return c.Bool()
 }
 
-// BoolOK returns the boolean at a path, and whether there is one.
+// BoolOK is Bool, and says whether there is one.
 func (o Object) BoolOK(path string) (value, ok bool) {
 	c := jsonscan.New(o.at(path))
 	text := string(c.Span())
@@ -225,7 +224,7 @@ func (o Object) Time(path string) time.Time {
 	return t
 }
 
-// TimeOK returns the timestamp at a path, and whether there is one.
+// TimeOK is Time, and says whether there is one.
 func (o Object) TimeOK(path string) (time.Time, bool) {
 	return jsonscan.Time([]byte(o.Text(path)))
 }

@@ -19,7 +19,7 @@ const (
 	EventEnd     EventKind = "end"     // the call has ended
 )
 
-// Event is one step of a call. It holds no key, id, query or URL. An [*Error] in Err may hold personal data.
+// Event is one step of a call. It holds no key, id, query or URL; Err may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name of the operation, as in docs/operations.md
@@ -37,7 +37,7 @@ type Event struct {
 	Waited   time.Duration // of the call, for rate limits and before retries
 	Reason   string        // of a wait, or of an unsuccessful attempt
 	Next     string        // of an unsuccessful attempt: what follows
-	Rate     RateLimit     // by the last rate headers; zero without any
+	Rate     RateLimit     // by the last rate headers
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
@@ -46,7 +46,7 @@ type Event struct {
 	ErrorType string
 }
 
-// Intent is what a call is about to do. It holds no key and no value of the body or the query.
+// Intent is what a call is about to do, without key, body and query.
 type Intent struct {
 	Op     string   // name of the operation, such as "campaigns.approve"
 	IDs    []string // in the path of the call, in order
@@ -104,14 +104,14 @@ func concernsProgramOnly(e Event) bool {
 	return already || e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 
-// Info is what happened on the wire during a call, successful or not; see [WithInfo].
+// Info is what happened on the wire during a call: see [WithInfo].
 type Info struct {
 	Op        string
 	Surface   string
 	Status    int
 	Header    http.Header // of the last response, without secrets
 	RequestID string      // of the last unsuccessful response
-	Rate      RateLimit   // by the last rate headers; zero without any
+	Rate      RateLimit   // by the last rate headers
 	Attempts  []Attempt
 	Duration  time.Duration
 	Already   bool // nothing was sent: an earlier call with the key has done it

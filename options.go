@@ -38,14 +38,14 @@ func WithMaxWait(d time.Duration) Option {
 	})
 }
 
-// Batch lets calls go last when calls are queued for a rate limit: only every fourth request is then one of theirs. They leave a tenth
-// of each window to other calls.
+// Batch lets calls go last when calls are queued for a rate limit: only every fourth request is then one of theirs. They leave a tenth of
+// each window to others.
 func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
 // WithAttemptTimeout bounds one attempt until the response headers, and each 64 KiB of its body. Default: 75 s for agents, 10 minutes for
-// uploads, 30 s for everything else. Bound the whole call with the context.
+// uploads, else 30 s. The context bounds the whole call.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
@@ -53,8 +53,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds one attempt. Redirects are never
-// followed. Beside [WithTransport], it is refused.
+// WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds one attempt. It follows no redirects.
+// Beside [WithTransport], it is refused.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithHTTPClient", h)
@@ -64,8 +64,7 @@ func WithHTTPClient(h *http.Client) ClientOption {
 }
 
 // WithTransport sends every attempt through rt, such as the sandbox, a mock, or a transport with a private certificate authority. Without
-// net/http below it, the outcome of a failed write is unknown. rt must not retry, which would repeat writes, and make no call with the
-// same client.
+// net/http below it, the outcome of a failed write is unknown. rt must not retry, which would repeat writes, nor call this client.
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTransport", rt)
@@ -79,9 +78,9 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 	c.httpClient, c.through = h, option
 }
 
-// WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after a [CodeUnauthorized]. All
-// tokens must be of one workspace. A rejected call is resent once with another token, even a write: a 401 means that nothing was done
-// (documented). The outcome of a write is unknown instead, if a gateway may have repeated it.
+// WithTokenSource asks source for the API token before the first call if [New] got none, and after a [CodeUnauthorized]. All tokens must be
+// of one workspace. A rejected call is resent once with another token, even a write: a 401 means that nothing was done (documented). If a
+// gateway may have repeated the write, its outcome is unknown instead.
 //
 // [WithAttemptTimeout] bounds source. If it fails, the call is refused with [RuleToken].
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
@@ -91,7 +90,7 @@ func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOpt
 	})
 }
 
-// WithUserAgent puts your application's name and version before this package's in the User-Agent header.
+// WithUserAgent puts your application's name and version first in the User-Agent header.
 func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		app = strings.TrimSpace(app)
@@ -100,8 +99,8 @@ func WithUserAgent(app string) ClientOption {
 	})
 }
 
-// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error, never cut. Decoded values
-// may take four times as much, and 16 MiB.
+// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error. Decoded values may take four
+// times as much, and 16 MiB.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
@@ -111,7 +110,7 @@ func WithMaxResponseBytes(n int64) ClientOption {
 
 // WithObserver calls f for every [Event], in the goroutine of the call, which waits for it. f must be safe for concurrent use, and make no
 // call with this client. The context that f returns for an [EventStart], for example with a span, is that of the call; it must derive from
-// the one that f got. The option can be given more than once.
+// the one that f got. Each option adds an observer.
 func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
@@ -119,9 +118,8 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 	})
 }
 
-// WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator is a
-// call, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. [Client.With] adds gates and lifts
-// none.
+// WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator is a call,
+// too. If gate fails or panics, the call is refused with [RuleGate]. [Client.With] adds gates and lifts none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -129,8 +127,8 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	})
 }
 
-// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call, for [Client.Recover] after
-// a restart. If a ticket cannot be stored, the call is refused with [RuleJournal]. [Client.With] can add a journal, but not replace it.
+// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome, for [Client.Recover] after a restart. A
+// call whose ticket cannot be stored is refused with [RuleJournal]. [Client.With] can add a journal, but not replace it.
 //
 // A journal belongs to one workspace: what was approved or made [Once] under another name or base URL can be done again.
 func WithJournal(j journal.Journal) ClientOption {
@@ -147,9 +145,9 @@ func WithJournal(j journal.Journal) ClientOption {
 	})
 }
 
-// WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, the call is refused with [ErrSpendCap],
-// or with [RuleSpendGuard] if its price is unknown. A call whose outcome is unknown counts until it is resolved. [Client.With] can add a
-// guard, but not replace one.
+// WithSpendGuard reserves the most that a call can cost, before it is sent. It refuses with [ErrSpendCap] what does not fit, and with
+// [RuleSpendGuard] what has no known price. An unknown outcome counts until it is resolved. [Client.With] can add a guard, but not replace
+// one.
 //
 // Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. The start of an agent counts all its
 // runs: see [spend.Price]. That of a draft needs a price for agents.activate.
@@ -170,8 +168,8 @@ func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithDebugWriter writes every request and response as text, for debugging, with at most 16 KiB of each body. It hides keys, tokens and
-// cookies, but neither ids nor personal data: keep it out of production. Calls wait for w.
+// WithDebugWriter writes every request and response as text, with at most 16 KiB of each body. It hides keys, tokens and cookies, but
+// neither ids nor personal data: keep it out of production. Calls wait for w.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
@@ -179,14 +177,12 @@ func WithDebugWriter(w io.Writer) ClientOption {
 	})
 }
 
-// WithLogger logs one line for each event, except the start of a call:
+// WithLogger logs one line for each event, except the start of a call, without key, id, query, body or message of the service:
 //
 //   - Debug: successes.
 //   - Info: waits, unsuccessful attempts, and failed calls that are the program's business: canceled, refused, or rejected with a
 //     documented [ErrNotFound], [ErrConflict] or [ErrInvalid].
 //   - Warn: all other failed calls. Somebody has to look.
-//
-// Lines hold no key, id, query, body or message of the service.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
@@ -202,8 +198,8 @@ func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
 
-// WithInfo fills info at the end of the call: of an iterator after each page, of which it then reads none ahead, of Resolve after each read.
-// Set its MaxBody to get the body, too.
+// WithInfo fills info at the end of the call, of each page of an iterator, which then reads none ahead, and of each read of Resolve. Set its
+// MaxBody to get the body, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Given("WithInfo", info)
@@ -227,7 +223,7 @@ func WithField(name string, value any) CallOption {
 	})
 }
 
-// WithRoutes sets routes of operations whose path is assumed or undocumented, as in WithRoutes(map[string]string{"agents.pause": "POST
+// WithRoutes sets routes whose path is assumed or undocumented, as in WithRoutes(map[string]string{"agents.pause": "POST
 // /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
@@ -255,19 +251,19 @@ func WithRoutes(routes map[string]string) ClientOption {
 	})
 }
 
-// ReadOnly refuses every operation that may change something. Searches, Contacts.Resolve and Campaigns.PreviewStep are reads that may
-// spend credits. [Client.With] and call options can add such a rule, but never lift one.
+// ReadOnly refuses what may change something. Searches, Contacts.Resolve and Campaigns.PreviewStep are reads that may spend credits.
+// [Client.With] and call options can add such a rule, but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
-// NoSpend refuses every operation that spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent,
-// the creation or change of a campaign, and whatever fills a list.
+// NoSpend refuses what spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent, the creation or
+// change of a campaign, and whatever fills a list.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM.
+// NoSend refuses what sends messages to prospects, which is approving a campaign, or writes into a CRM.
 func NoSend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
@@ -281,19 +277,18 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
-// AllowResume lets [CampaignsService.Approve] resume a campaign that was stopped or approved before. It undoes what a teammate has
-// stopped: pass it only if Review.Resumes is true and a person has agreed.
+// AllowResume lets [CampaignsService.Approve] resume a campaign that was stopped or approved before, which a teammate may have stopped: pass
+// it only if Review.Resumes is true and a person has agreed.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once sends a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs. The key is a
-// hash of the file, or the number of the job. It counts for one operation and the ids in its path, as long as the journal keeps its
-// ticket.
+// Once sends a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs. The key is a hash
+// of the file, or the number of the job. It counts for one operation and the ids in its path, as long as the journal keeps its ticket.
 //
-// An earlier call with the key keeps this one from being sent. It is Earlier of the [RefusedError]:
+// An earlier call with the key keeps this one back, and is Earlier of the [RefusedError]:
 //
-//   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses has no error, but an empty result, and
+//   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses returns an empty result instead, and
 //     Already of [Info].
 //   - It may have been: an [OutcomeUnknownError]. Resolve it.
 //   - It is in progress: [RuleInProgress]. Call later.

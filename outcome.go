@@ -18,9 +18,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// OutcomeUnknownError is a write, or a read that costs credits, whose outcome no response proves: it may have happened. Make the call
-// again only if Resolve says [OutcomeNotApplied]. It matches [ErrOutcomeUnknown], and errors.As finds the [*Error] of the response, if
-// there was one.
+// OutcomeUnknownError is a write, or a read that costs credits, that may have happened: no response proves its outcome. Make the call again
+// only if Resolve says [OutcomeNotApplied]. It matches [ErrOutcomeUnknown]; errors.As finds the [*Error] of the response, if any.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
@@ -57,12 +56,12 @@ func (e *OutcomeUnknownError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeUnknown].
 func (e *OutcomeUnknownError) Outcome() Outcome { return OutcomeUnknown }
 
-// LogValue groups the fields that are safe to log.
+// LogValue groups what is safe to log.
 func (e *OutcomeUnknownError) LogValue() slog.Value { return logValue(e.Op, e) }
 
 func (e *OutcomeUnknownError) tried() []Attempt { return e.Attempts }
 
-// Resolution is what reads have told about a call whose outcome was unknown.
+// Resolution is what reads tell about a call whose outcome was unknown.
 type Resolution struct {
 	Outcome Outcome   // make the call again only if it is [OutcomeNotApplied]
 	Object  any       // what was found: list, ok := r.Object.(*List)
@@ -82,8 +81,7 @@ func (r Resolution) String() string {
 	return text
 }
 
-// Ticket returns what [Client.Resolve] needs to resolve the outcome in another process, in a stable JSON form. It holds no key and no
-// header.
+// Ticket returns what [Client.Resolve] needs in another process, in a stable JSON form, without key and header.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {
 		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
@@ -93,11 +91,11 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	return t
 }
 
-// Resolve reads whether the call has happened, until that shows, at most until 10 s after the last attempt, for agents 65 s after the
-// call: a change has shown by then (assumed). It sends free reads only, and tells a known outcome to the journal and the spend guard.
+// Resolve reads whether the call has happened, until that shows: at most until 10 s after the last attempt, for agents 65 s after the call
+// (assumed). It sends free reads only, and tells a known outcome to the journal and the spend guard.
 //
-// The outcome stays unknown, and a person has to look once Again is zero, if no documented read shows the change, if the call was more
-// than 15 minutes ago, so that somebody may have undone it, or of an approval, which runs in the background.
+// The outcome stays unknown if no documented read shows the change, if the call was more than 15 minutes ago, so that somebody may have
+// undone it, or of an approval, which runs in the background. A person has to look once Again is zero.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:

@@ -30,7 +30,7 @@ type Page[T any] struct {
 	Kind         string `json:",omitempty"` // of the list, in a page of rows
 
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
-	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
+	Rate      RateLimit `json:"-"` // by the last rate headers
 
 	last     bool          // the service says so, by the lack of a token or of any sign of more pages
 	took     time.Duration // the attempt that brought it
@@ -51,8 +51,8 @@ func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns the first elements of an iterator as a slice, at most limit, which must be positive. With an error, it returns the
-// elements before it.
+// Collect returns the first elements of an iterator, at most limit, which must be positive. With an error, it returns the elements before
+// it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -84,7 +84,7 @@ type Report struct {
 	Finished   bool // the end was reached
 
 	// Missing is the smallest total that the service sent, less the records of all pages, at the end of a range over the whole collection.
-	// If a page or more is missing, the range ends with an error that matches [ErrRecordsMissing].
+	// If a page or more is missing, the range ends with [ErrRecordsMissing].
 	Missing int
 
 	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them. If it
@@ -96,9 +96,9 @@ type Report struct {
 
 // Progress follows one iterator; see [WithProgress]. Its methods are safe for concurrent use.
 type Progress struct {
-	// ResumeFrom is a checkpoint of an earlier walk: the iterator starts after the record that was delivered last. An empty one, and one
-	// taken after the range was Finished, start at the beginning. Workspace (without a journal, the key), collection and parameters must be
-	// the same. What has joined before this position, as all new lists do, comes only in the next walk.
+	// ResumeFrom is a checkpoint of an earlier walk of the same workspace (without a journal, key), collection and parameters. The iterator
+	// starts after the record delivered last, or, if it is empty or the range was Finished, at the beginning. What has joined before this
+	// position, as all new lists do, comes only in the next walk.
 	ResumeFrom string
 
 	walk pagewalk.Progress
@@ -107,12 +107,11 @@ type Progress struct {
 // Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for ResumeFrom. It counts the current record as delivered: store both in one transaction, if possible, and
-// take it after the loop, too: it then says that the walk has ended. It is empty before the first record, and always for a search or a
-// timeline.
+// Checkpoint returns a string for ResumeFrom. It counts the current record as delivered: store both in one transaction, if possible. Take it
+// after the loop, too: it then says that the walk has ended. It is empty before the first record, and always for a search or a timeline.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
-// WithProgress updates p while an iterator runs: its report, and its checkpoint. A new range resets it.
+// WithProgress updates p while an iterator runs. A new range resets it.
 func WithProgress(p *Progress) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if p == nil {
@@ -123,8 +122,7 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// Sequential reads a page when the loop needs it. Without it, free numbered pages are read ahead, up to four, as the rate limit has room
-// for them.
+// Sequential reads a page when the loop needs it. Without it, up to four free numbered pages are read ahead, as the rate limit has room.
 func Sequential() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.sequential = true })
 }
@@ -139,7 +137,7 @@ func pageOptions(opts []CallOption) []PageOption {
 }
 
 // MaxPaidPages stops an iterator that spends credits after n pages; math.MaxInt reads all, whatever they cost. If there are more results,
-// the range ends with a [RefusedError] of [RulePaidPages].
+// the range ends with [RulePaidPages].
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)

@@ -10,8 +10,8 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left. A surface is a part of the
-// API with limits of its own: docs/operations.md has them.
+// RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left; zero without any. A surface
+// is a part of the API with its own limits: see docs/operations.md.
 type RateLimit struct {
 	Surface   string
 	Window    string // "minute", "day" or "unknown", inferred

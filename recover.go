@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// Recovery is what [Client.Recover] knows about the calls that were in doubt, oldest first in each group.
+// Recovery is what [Client.Recover] knows of the calls in doubt, oldest first in each group.
 type Recovery struct {
 	Settled []Recovered // applied or not: the journal and the spend guard know
 	Later   []Recovered // another Recover may tell, after Again of the Resolution
@@ -29,11 +29,10 @@ type Recovered struct {
 }
 
 // Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. Call it at the start of a program. It
-// reads for all calls of [Client.InDoubt], each for up to 40 s, agents 140 s, and returns the rest for later and for a person. It needs
-// [WithJournal].
+// reads for each call of [Client.InDoubt], for up to 40 s, agents 140 s, and returns the rest for later and for a person.
 //
-// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. If no response has told the time
-// of the service, it calls [AccountService.Me], too. The error says that a call could not be read or noted: the Recovery has it in Later.
+// It sends no write, spends no credits, and leaves calls in progress alone, also of other processes. If no response has told the time of the
+// service, it calls [AccountService.Me]. The error says that a call, which is in Later, could not be read or noted.
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, error) {
 	if err := c.conf.readsJournal(ctx, recoverOp); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type ScrollPage[T any] struct {
 	Items []T
 
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
-	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
+	Rate      RateLimit `json:"-"` // by the last rate headers
 
 	op   *op.Op
 	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
@@ -28,7 +28,7 @@ type ScrollPage[T any] struct {
 func (p *ScrollPage[T]) More() bool { return p.next != nil }
 
 // Next reads the following page of the same query, with the options of the first page and opts. Each page of a search spends credits. Next
-// works once; after [OutcomeNotApplied], it can be called again. After an [OutcomeUnknownError], the page may have been paid for.
+// works once, and again after [OutcomeNotApplied]. After an [OutcomeUnknownError], the page may have been paid for.
 func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {
 	case p.op == nil:

@@ -19,7 +19,7 @@ type SearchService struct{ service }
 
 const maxSearchSize = 100
 
-// SearchParams describes a search. [SearchService.FilterOptions] lists the filters and their values.
+// SearchParams is a search. [SearchService.FilterOptions] lists the filters and their values.
 type SearchParams struct {
 	Filters filter.Search // nil: everybody (assumed); nothing in it may be empty
 	Size    int           // per page, 1 to 100; default: 100, and 10 for a single page
@@ -54,12 +54,12 @@ type Profile struct {
 	partial
 }
 
-// String returns the profile as JSON.
+// String returns its JSON.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
 // Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages]. Each range is a new search,
-// paid for again. A loop that ends in the middle of a page loses the rest, although paid for: [SearchService.ProspectsPage] and Next hand
-// out whole pages.
+// paid for again. A loop that ends within a page loses the rest, although paid for: [SearchService.ProspectsPage] and Next hand out whole
+// pages.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -68,8 +68,8 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).pages(), opts)
 }
 
-// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends credits. It is retried after a 500,
-// which is never billed (documented), but never after an unknown outcome.
+// ProspectsPage reads the first page of matches; its Next reads the following one. Each spends credits. It is retried after a 500, which is
+// never billed (documented), but never after an unknown outcome.
 //
 // Errors: those of [SearchService.Prospects].
 //
@@ -78,13 +78,13 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return profileScroll(s.conf, op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// MatchSave describes a search, and the list to save its matches into (fields assumed).
+// MatchSave is a search, and the list to save its matches into (fields assumed).
 type MatchSave struct {
 	Filters  filter.Search `json:"filters,omitzero"`  // as for a search; nothing in it may be empty
 	All      bool          `json:"-"`                 // instead of Filters: without them it saves everybody (assumed)
 	ListID   string        `json:"listId,omitzero"`   // the list to save into
 	ListName string        `json:"listName,omitzero"` // or its name: not of several lists, nor of a system list
-	Extra    Fields        `json:"-"`                 // undocumented fields
+	Extra    Fields        `json:"-"`
 }
 
 func (m MatchSave) check(bad *check.Violations) {
@@ -106,15 +106,15 @@ func (s *SearchService) SaveMatches(ctx context.Context, in MatchSave, opts ...C
 	return do[Object](ctx, s.conf, op.SearchSave, args{body: in, extra: []Fields{in.Extra}}, opts)
 }
 
-// Saved lists the saved searches. The response is undocumented.
+// Saved lists the saved searches.
 //
 // GET /business/saved-searches, scope search.
 func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.conf, op.SearchSaved, args{}, opts)
 }
 
-// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does. size is per page, 1 to 100 (assumed);
-// 0 means 100, and 10 for RunSavedPage. It counts as spending credits (undocumented).
+// RunSaved iterates over what a saved search finds, as [SearchService.Prospects] does. size is per page, 1 to 100 (assumed); 0 means 100,
+// and 10 for RunSavedPage. It counts as spending credits (undocumented).
 //
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
@@ -124,7 +124,7 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, size
 	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).pages(), opts)
 }
 
-// RunSavedPage reads the first page of what [SearchService.RunSaved] finds; its Next reads the following page.
+// RunSavedPage reads the first page of [SearchService.RunSaved]; its Next reads the following one.
 //
 // Errors: those of [SearchService.RunSaved].
 //
@@ -133,12 +133,12 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: size}).first(ctx, opts)
 }
 
-// CompanySearch describes a search for companies, by filters or a saved search.
+// CompanySearch is a search for companies, by filters or a saved search.
 type CompanySearch struct {
 	Filters             Fields   `json:"filters,omitzero"`             // documented: headquartersCity, names of cities; nothing in it may be empty
 	SavedSearchID       string   `json:"savedSearchId,omitzero"`       // a saved search of companies
 	ExcludeCompanyLists []string `json:"excludeCompanyLists,omitzero"` // ids of company lists
-	Extra               Fields   `json:"-"`                            // undocumented fields
+	Extra               Fields   `json:"-"`
 }
 
 func (c CompanySearch) check(bad *check.Violations) {
@@ -162,7 +162,7 @@ func (s *SearchService) Companies(ctx context.Context, in CompanySearch, opts ..
 	return do[Object](ctx, s.conf, op.SearchCompanies, args{body: in, extra: []Fields{in.Extra}}, opts)
 }
 
-// FilterOptions returns the values that search filters accept. The response is undocumented.
+// FilterOptions returns the values that search filters accept.
 //
 // GET /business/prospects/filter-options, scope any.
 func (s *SearchService) FilterOptions(ctx context.Context, opts ...CallOption) (*Object, error) {
