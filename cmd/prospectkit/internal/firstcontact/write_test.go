@@ -127,3 +127,31 @@ func TestWrite_IdleConnection(t *testing.T) {
 		})
 	}
 }
+
+// Names that differ in case alone may be the same name. Of looks that are refused, nothing is said but that.
+func TestWrite_Untold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		taken := every(lists, func(r *reply) {
+			o, _ := r.body.(object)["list"].(object)
+			if name, ok := o["name"].(string); ok && name == strings.ToUpper(name) {
+				responds("", http.StatusConflict, `{"error":{"code":"LIST_NAME_TAKEN"}}`)(r)
+			}
+		})
+		refused := func(r *reply) {
+			if strings.HasPrefix(r.query.Get("search"), "prospectkit check ") {
+				fails("", http.StatusTooManyRequests)(r)
+			}
+		}
+		run, err := firstcontact.Start(sb.BaseURL(), sb.Token(), sb.Transport())
+		require.NoError(t, err)
+		require.NoError(t, run.Ask(t.Context()))
+		made, err := run.Write(t.Context(), changed{sb.Transport(), []plant{{after: taken}, {after: refused}}})
+		require.NoError(t, err)
+		require.Len(t, made, 4)
+		report := run.Report()
+		require.Contains(t, report.Untold, firstcontact.Untold{Operation: "lists.list", Why: late + ": some looks were refused"})
+		require.NotContains(t, printed(t, report), late+"  ")
+		require.Contains(t, printed(t, report), "they make the same name: 409")
+	})
+}
