@@ -84,7 +84,7 @@ func (k *Keys) With(source Source) *Keys {
 }
 
 func (k *Keys) use(token string) {
-	k.current, k.tokens, k.hide = newKey(token), append(k.tokens, token), nil
+	k.current, k.tokens, k.hide = newKey(token), append(k.tokens, token), redact.Secrets{}
 	k.tokens = k.tokens[max(0, len(k.tokens)-mostUsed):]
 	for _, token := range k.tokens {
 		k.hide = k.hide.Key(token)

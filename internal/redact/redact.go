@@ -1,9 +1,9 @@
 // Package redact hides secrets in what a peer wrote, which may echo what it was sent.
 //
-// It hides each secret: as it is, as a query, a path, HTML or JSON escape it, in base64 of either alphabet, and as
-// the user of HTTP Basic. Of bodies and headers, it also hides what has the name of a secret, if that is a text or a list of one, and the
-// queries of URLs. It finds nothing in another letter case, escaped twice or needlessly, within a larger text in base64, reversed, hashed,
-// or cut off by the peer, and leaves texts of less than four letters.
+// It hides each secret: as it is, as a query, a path, HTML or JSON escape it, in base64 of either alphabet, and as the user of HTTP Basic, in
+// one pass over a text. Of bodies and headers, it also hides what has the name of a secret, if that is a text or a list of one, and the
+// queries of URLs. It finds nothing in another letter case, escaped twice or needlessly, within a larger text in base64, reversed, hashed, or
+// cut off by the peer, and leaves texts of less than four letters.
 //
 // A [Dump] writes requests and responses so.
 package redact
@@ -13,10 +13,12 @@ import (
 	"encoding/json"
 	"html"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,47 +27,54 @@ const Hidden = "[hidden]"
 
 // Bounds, in bytes.
 const (
-	MaxText     = 2 << 10  // of a foreign text are kept
-	longestBody = 64 << 10 // of a body are shown at most; twice as many are read
-	leastSecret = 4        // of a key
-	leastSent   = 8        // of what else was sent; a shorter one may be a number or a word
+	MaxText     = 2 << 10   // of a foreign text are kept
+	longestBody = 64 << 10  // of a body are shown
+	mostSent    = 128 << 10 // of what is sent are searched for the names of secrets
+	leastSecret = 4         // of a key
+	leastSent   = 8         // of what else was sent; a shorter one may be a number or a word
 )
 
-// Secrets are texts to hide, in all their forms, the longest first.
-type Secrets []string
+// Secrets are texts to hide, in all their forms.
+type Secrets struct {
+	forms  []string // the longest first
+	starts [256]bool
+}
 
 var (
-	quotes = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
-	escape = regexp.MustCompile(`(?i)%[0-9a-f]{2}|\\u00[0-9a-f]{2}`)
+	quotes  = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
+	capital = strings.NewReplacer(`\u003c`, `\u003C`, `\u003e`, `\u003E`)
+	percent = regexp.MustCompile(`%..`)
 )
+
+// formsOf are the forms of a text in which a peer may quote it.
+func formsOf(text string) []string {
+	markup := html.EscapeString(text)
+	quoted, _ := json.Marshal(text) // a text is always encoded
+	script, ascii := string(quoted[1:len(quoted)-1]), strconv.QuoteToASCII(text)
+	forms := []string{
+		text, markup, strings.ReplaceAll(markup, "&#34;", "&quot;"), quotes.Replace(text), ascii[1 : len(ascii)-1],
+		script, capital.Replace(script), strings.ReplaceAll(script, "/", `\/`),
+	}
+	for _, form := range []string{url.QueryEscape(text), url.PathEscape(text)} {
+		forms = append(forms, form, percent.ReplaceAllStringFunc(form, strings.ToLower))
+	}
+	return forms
+}
 
 // Plain adds texts that are not hidden in base64.
 func (s Secrets) Plain(texts ...string) Secrets {
-	s = slices.Clone(s)
+	s.forms = slices.Clone(s.forms)
 	for _, text := range texts {
 		if len(text) < leastSecret {
 			continue
 		}
-		markup := html.EscapeString(text)
-		javascript, _ := json.Marshal(text) // a text is always encoded
-		inside := string(javascript[1 : len(javascript)-1])
-		forms := []string{
-			text, url.QueryEscape(text), url.PathEscape(text), markup, strings.ReplaceAll(markup, "&#34;", "&quot;"),
-			quotes.Replace(text), inside, strings.ReplaceAll(inside, "/", `\/`),
-		}
-		slices.Sort(forms)
-		for _, form := range slices.Compact(forms) {
-			for _, digits := range []func(string) string{strings.ToLower, strings.ToUpper} {
-				if strings.ContainsAny(form, `%\`) {
-					form = escape.ReplaceAllStringFunc(form, func(e string) string { return e[:len(e)-2] + digits(e[len(e)-2:]) })
-				}
-				if !slices.Contains(s, form) {
-					s = append(s, form)
-				}
+		for _, form := range formsOf(text) {
+			if !slices.Contains(s.forms, form) {
+				s.forms, s.starts[form[0]] = append(s.forms, form), true
 			}
 		}
 	}
-	slices.SortFunc(s, func(a, b string) int { return len(b) - len(a) })
+	slices.SortFunc(s.forms, func(a, b string) int { return len(b) - len(a) })
 	return s
 }
 
@@ -91,7 +100,7 @@ func (s Secrets) Query(query url.Values) Secrets {
 
 // Sent adds what a request has sent under the name of a secret, in its query or body. Short values, which may be numbers, are left out.
 func (s Secrets) Sent(to *url.URL, body []byte) Secrets {
-	text := beginning(body)
+	text := string(body[:min(len(body), mostSent)])
 	if !namesSecret(to.RawQuery) && !namesSecret(text) {
 		return s
 	}
@@ -113,23 +122,44 @@ func longer(texts []string) []string {
 }
 
 // Hide replaces the secrets in a text.
-func (s Secrets) Hide(text string) string {
-	for _, form := range s {
-		text = strings.ReplaceAll(text, form, Hidden)
-	}
-	return text
-}
+func (s Secrets) Hide(text string) string { return s.Clean(text, math.MaxInt) }
 
 // Clean returns the first bytes of a foreign text without the secrets. It looks for them before it cuts.
-func (s Secrets) Clean(text string, most int) string { return Shorten(s.Hide(text), most) }
+func (s Secrets) Clean(text string, most int) string {
+	clean, _ := cleaned(s, text, most)
+	return Shorten(clean, most)
+}
+
+// cleaned returns more than so many bytes if there are more, and how much of the text it has read.
+func cleaned[T string | []byte](s Secrets, text T, most int) (clean string, read int) {
+	var b strings.Builder
+	shown, i := 0, 0 // up to where the text is written or hidden
+	for ; i < len(text) && (i < shown || b.Len()+i-shown <= most); i++ {
+		if !s.starts[text[i]] {
+			continue
+		}
+		for _, form := range s.forms {
+			if len(form) <= len(text)-i && string(text[i:i+len(form)]) == form {
+				if i >= shown { // otherwise it overlaps with the one before
+					b.WriteString(string(text[shown:i]) + Hidden)
+				}
+				shown = max(shown, i+len(form))
+				break
+			}
+		}
+	}
+	if shown == 0 {
+		return string(text[:i]), i
+	}
+	return b.String() + string(text[shown:i]), i
+}
 
 // Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, and whether it has more.
 func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 	most = min(most, longestBody)
-	text := s.Hide(beginning(body))
-	cut = len(body) > most || len(text) > most
-	text = withoutQueries(withoutNamed(Shorten(text, most), func(string) {}))
-	return Shorten(text, most), cut || len(text) > most
+	text, read := cleaned(s, body, most)
+	text = withoutQueries(withoutNamed(text, func(string) {}))
+	return Shorten(text, most), len(body) > most || read < len(body) || len(text) > most
 }
 
 // Header returns a copy of the header of a message without the secrets.
@@ -137,7 +167,9 @@ func (s Secrets) Header(h http.Header) http.Header {
 	clean := make(http.Header, len(h))
 	for name, values := range h {
 		secret, lower := namesSecret(name), strings.ToLower(name)
-		if slices.ContainsFunc(s, func(form string) bool { return strings.Contains(lower, strings.ToLower(form)) }) {
+		if slices.ContainsFunc(s.forms, func(form string) bool {
+			return len(form) <= len(name) && strings.Contains(lower, strings.ToLower(form))
+		}) {
 			name = Hidden // names come in a case of their own
 		}
 		for _, value := range values {
@@ -173,8 +205,6 @@ var (
 	// The query of a URL may be a signature that permits an upload. It is known by its first parameter.
 	query = regexp.MustCompile(`(?i)((?:\?|\\u003f)[\w.~%$[\]+-]+=)(?:[^\s"'<>\\]|\\[^"\s])+`)
 )
-
-func beginning(body []byte) string { return string(body[:min(len(body), 2*longestBody)]) }
 
 // withoutNamed hides in a text what has the name of a secret, and tells each.
 func withoutNamed(text string, tell func(value string)) string {

@@ -31,7 +31,7 @@ func escapes(text string) map[string]string {
 	return map[string]string{
 		"as it is": text, "a query": url.QueryEscape(text), "a query, lower case": inLowerCase(url.QueryEscape(text)), "a path": url.PathEscape(text),
 		"HTML": html.EscapeString(text), "HTML, named": strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;").Replace(text),
-		"JSON": encoded(text), "JSON, upper case": strings.NewReplacer("u003c", "u003C", "u003e", "u003E").Replace(encoded(text)), "JSON, plain": strings.ReplaceAll(text, `"`, `\"`), "JSON, slashes": strings.ReplaceAll(encoded(text), "/", `\/`),
+		"JSON": encoded(text), "JSON in ASCII": strings.ReplaceAll(strings.ReplaceAll(text, `"`, `\"`), "é", `\u00e9`), "JSON, upper case": strings.NewReplacer("u003c", "u003C", "u003e", "u003E").Replace(encoded(text)), "JSON, plain": strings.ReplaceAll(text, `"`, `\"`), "JSON, slashes": strings.ReplaceAll(encoded(text), "/", `\/`),
 	}
 }
 
@@ -78,6 +78,13 @@ func TestHide(t *testing.T) {
 	require.Equal(t, redact.Hidden+".", both.Hide("token-one-and-two."), "the longest counts")
 }
 
+// What is hidden is not searched again, and of secrets that overlap nothing is left.
+func TestHide_InOnePass(t *testing.T) {
+	require.Equal(t, "a [hidden] b", redact.Secrets{}.Plain("hidden").Hide("a hidden b"))
+	require.Equal(t, "a [hidden] b", redact.Secrets{}.Plain("one-two-", "-two-three").Hide("a one-two-three b"))
+	require.Equal(t, redact.Hidden, redact.Secrets{}.Plain("abab").Hide("abababa"+"b"))
+}
+
 // Adding secrets does not change the list that they are added to.
 func TestPlain_LeavesTheListAsItWas(t *testing.T) {
 	base := redact.Secrets{}.Plain("secret-one", "secret-two", "secret-three")
@@ -116,6 +123,14 @@ func TestBody_IsBounded(t *testing.T) {
 		require.Len(t, got, 64<<10)
 		require.True(t, cut)
 	}
+}
+
+// Hiding shortens a text. That brings nothing into view of which only the beginning was searched.
+func TestBody_FullOfSecrets(t *testing.T) {
+	const secret = "a-secret-of-some-length-abcdefghijklmnopqrstuvwxyz"
+	got, cut := redact.Secrets{}.Key(secret).Body([]byte(strings.Repeat(secret, 10000)), math.MaxInt)
+	require.Equal(t, strings.Repeat(redact.Hidden, 64<<10/len(redact.Hidden)), got)
+	require.True(t, cut)
 }
 
 // A body has neither the secrets nor the tokens that it brings, wherever it is cut.
