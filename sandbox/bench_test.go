@@ -50,6 +50,7 @@ func TestADayGoesByInABubble(t *testing.T) {
 }
 
 func TestTheLastPageOfALargeSeed(t *testing.T) {
+	t.Parallel()
 	sb := sandbox.New(t, oneList(manyRows(100_000)))
 	body := inPlace(t, sb).get(rowsOf(id(1)), "limit", "1000", "pageNum", "100").ok(200)
 	require.Len(t, body["data"], 1000)

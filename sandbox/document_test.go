@@ -182,6 +182,7 @@ func bodySteps(b shown) (steps []step) {
 // TestWhatTheDocumentShowsAndDoesNotShow goes one step out of the document, and two, some thousands of times. What it shows is served, and
 // what is refused changes nothing and has a code that is documented there.
 func TestWhatTheDocumentShowsAndDoesNotShow(t *testing.T) {
+	t.Parallel()
 	const pairs = 60 // of each request
 	c, random, outside, refused := inPlace(t, sandbox.New(t, documentSeed()...)), rand.New(rand.NewPCG(1, 2)), 0, 0
 	before := c.sb.Snapshot()

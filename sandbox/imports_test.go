@@ -79,6 +79,7 @@ func TestImportedFiles(t *testing.T) {
 }
 
 func TestImportsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{10<<20 + 1, 12 << 20, 13 << 20} {
 		sb := sandbox.New(t)
 		upload(inPlace(t, sb), "file", "x.csv", csvOf(size)).fails(422, "IMPORT_FILE_TOO_LARGE")
