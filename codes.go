@@ -26,7 +26,7 @@ const (
 // Lists, their rows and columns, and folders.
 const (
 	CodeListNotFound               Code = "LIST_NOT_FOUND"                // missing or not visible
-	CodeListNameTaken              Code = "LIST_NAME_TAKEN"               // a list or an agent has it
+	CodeListNameTaken              Code = "LIST_NAME_TAKEN"               // a list or an agent has this name
 	CodeListNameAmbiguous          Code = "LIST_NAME_AMBIGUOUS"           // several have this name
 	CodeListNameReserved           Code = "LIST_NAME_RESERVED"            // the title of a system list
 	CodeListProcessing             Code = "LIST_PROCESSING"               // still being built or enriched

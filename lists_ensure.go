@@ -25,9 +25,9 @@ type Ensured struct {
 
 // Ensure gets or creates the list with this name, after trimming, and this kind. The name is the key, so [Once] is refused.
 //
-// After an unknown outcome, it looks for the list for 10 s, or half of the time left, and creates it again, twice at most: the service
-// refuses a taken name (documented). If something else has the name, or nearly, the error matches [CodeListNameTaken]; beside it stands that
-// list, or nil for an agent.
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left, and creates it again, twice at most: the service
+// refuses a taken name (documented). If something else has the name, or nearly, the error matches [CodeListNameTaken]; beside it stands
+// that list, or nil for an agent.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //

@@ -31,7 +31,7 @@ var Codes = []Code{
 	{"UNEXPECTED_ERROR", []int{500}, "verify-first", "the service failed", "retry a read with backoff; before you retry a write, verify its outcome"},
 	{"INSUFFICIENT_CREDITS", []int{402, 422}, "buy-credits", "the balance is too low; nothing was billed", "add credits or ask for less; nothing was billed"},
 	{"LIST_NOT_FOUND", []int{404}, "never", "missing or not visible", hintMissing},
-	{"LIST_NAME_TAKEN", []int{409}, "fix-input", "a list or an agent has it", "choose another name; the holder may be an agent, which is not listed among the lists"},
+	{"LIST_NAME_TAKEN", []int{409}, "fix-input", "a list or an agent has this name", "choose another name; the holder may be an agent, which is not listed among the lists"},
 	{"LIST_NAME_AMBIGUOUS", []int{409}, "fix-input", "several have this name", hintUseID},
 	{"LIST_NAME_RESERVED", []int{422}, "fix-input", "the title of a system list", "choose another name"},
 	{"LIST_PROCESSING", []int{409}, "after-state", "still being built or enriched", "wait until the list's completionStatus settles"},
