@@ -18,8 +18,7 @@ type Request struct {
 	Told func(time.Duration)
 }
 
-// Limiter admits calls below the limits of a surface. It starts no goroutine and no timer: waiting calls have theirs, and the first of
-// them keeps the time for all.
+// Limiter admits calls below the limits of a surface. Its timer runs while calls wait, and starts nothing but the next of them.
 type Limiter struct {
 	mu     sync.Mutex
 	state  state
@@ -27,8 +26,7 @@ type Limiter struct {
 	latest time.Duration // the last instant that the state got
 	queues [2][]*waiter  // by Priority
 	streak int           // interactive requests in a row while batch calls wait
-	keeper *waiter       // which keeps the time for all waiters
-	due    time.Duration // when the keeper will check again
+	timer  *time.Timer   // until the next call may go; nil if none waits
 }
 
 // streakMax is how many interactive requests may pass a waiting batch call.
@@ -37,10 +35,9 @@ const streakMax = 3
 // waiter is a call in the queue.
 type waiter struct {
 	priority Priority
-	permit   Permit        // once granted
-	wake     chan struct{} // a signal to check the fields again
-	queued   bool
-	away     bool // in Told: it keeps no time yet
+	permit   Permit            // once admitted
+	refusal  *WaitTooLongError // or else, once it turned out that it cannot be in time
+	over     chan struct{}     // closed then
 	giveUp   time.Duration
 	deadline bool // giveUp is the deadline of the context
 }
@@ -69,53 +66,53 @@ func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool)
 
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*WaitTooLongError] if
 // the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
-func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
+func (l *Limiter) Acquire(ctx context.Context, r Request) (permit Permit, err error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &waiter{priority: r.Priority, wake: make(chan struct{}, 1), away: r.Told != nil}
-	wait, err := l.join(ctx, w, r.MaxWait)
-	if err != nil || wait == 0 {
-		return w.permit, err
-	}
-	admitted := false
-	defer func() {
-		if !admitted {
-			l.leave(w)
+	w := &waiter{priority: r.Priority, over: make(chan struct{})}
+	wait, most := l.join(ctx, w, r.MaxWait)
+	returned := false
+	defer func() { permit, err = l.leave(ctx, w, returned) }()
+	if wait > 0 {
+		if r.Told != nil {
+			r.Told(wait)
 		}
-	}()
-	if r.Told != nil {
-		r.Told(wait)
+		timer := time.NewTimer(most)
+		defer timer.Stop()
+		select {
+		case <-w.over:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	}
-	if err := l.await(ctx, w); err != nil {
-		return Permit{}, err // a permit that comes now is returned by leave
-	}
-	admitted = true
-	return w.permit, nil
+	returned = true
+	return permit, err
 }
 
-// join puts a call into the queue, and says for how long, unless it may be sent at once or would wait too long.
-func (l *Limiter) join(ctx context.Context, w *waiter, most time.Duration) (wait time.Duration, err error) {
+// join puts a call into the queue, and says how long it waits, at least and at most: zero if it is over.
+func (l *Limiter) join(ctx context.Context, w *waiter, longest time.Duration) (wait, most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.at(time.Now())
-	w.giveUp = now + min(most, math.MaxInt64-now)
+	w.giveUp = now + min(longest, math.MaxInt64-now)
 	if at, ok := ctx.Deadline(); ok {
 		if until := now + time.Until(at); until < w.giveUp {
 			w.giveUp, w.deadline = until, true
 		}
 	}
-	l.queues[w.priority], w.queued = append(l.queues[w.priority], w), true
-	l.dispatch(now, w)
-	if !w.queued {
-		return 0, nil
+	l.queues[w.priority] = append(l.queues[w.priority], w)
+	l.dispatch(now)
+	if !w.queued() {
+		return 0, 0
 	}
 	refusal, hopeless := l.refusal(now, w)
-	if most == 0 || hopeless {
+	if longest == 0 || hopeless {
+		w.refusal = refusal
 		l.remove(w)
-		return 0, refusal
+		return 0, 0
 	}
-	return refusal.Wait, nil
+	return refusal.Wait, w.giveUp - now
 }
 
 // refusal says when a call in the queue fits, and whether it cannot wait so long.
@@ -128,69 +125,33 @@ func (l *Limiter) refusal(now time.Duration, w *waiter) (refusal *WaitTooLongErr
 	return &WaitTooLongError{Window: window, Wait: at - now, FitsAt: l.start.Add(at), Deadline: w.deadline}, least > w.giveUp
 }
 
-// await waits in the queue until the call is admitted, refused or cancelled.
-func (l *Limiter) await(ctx context.Context, w *waiter) error {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		over, pause, err := l.check(w)
-		if over {
-			return err
-		}
-		timer.Reset(pause)
-		select {
-		case <-w.wake:
-		case <-timer.C:
-		case <-ctx.Done():
-			return l.canceled(ctx, w)
-		}
-	}
-}
-
-// check returns the state of a waiter, and when to check again.
-func (l *Limiter) check(w *waiter) (over bool, pause time.Duration, err error) {
+// leave is the end of a wait. What was admitted, and does not return, gives its permit back.
+func (l *Limiter) leave(ctx context.Context, w *waiter, returns bool) (Permit, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.at(time.Now())
-	w.away = false
-	if w.queued && (w == l.timekeeper() || now >= w.giveUp) {
-		l.dispatch(now, w)
+	if ctx.Err() == nil {
+		l.dispatch(now) // it may be due at this very moment
 	}
-	if !w.queued {
-		return true, 0, nil
-	}
-	if refusal, hopeless := l.refusal(now, w); hopeless || now >= w.giveUp {
-		return true, 0, refusal
-	}
-	next := w.giveUp
-	if w == l.timekeeper() {
-		next = min(next, l.due)
-	}
-	return false, max(time.Microsecond, next-now), nil
-}
-
-func (l *Limiter) canceled(ctx context.Context, w *waiter) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	w.deadline = true
-	refusal, _ := l.refusal(l.at(time.Now()), w)
-	return refusal
-}
-
-// leave removes a call that is not sent. A permit that it was granted meanwhile is returned.
-func (l *Limiter) leave(w *waiter) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.at(time.Now())
-	if !w.queued {
+	switch err := ctx.Err(); {
+	case w.refusal != nil:
+		return Permit{}, w.refusal
+	case !w.queued() && returns:
+		return w.permit, nil
+	case !w.queued():
 		l.state.report(now, &w.permit, &Observation{NotSent: true})
-		w.permit = Permit{}
+		l.dispatch(now)
+		return Permit{}, nil
+	default:
+		w.deadline = w.deadline || errors.Is(err, context.DeadlineExceeded)
+		w.refusal, _ = l.refusal(now, w)
+		l.remove(w)
+		l.dispatch(now)
+		if errors.Is(err, context.Canceled) {
+			return Permit{}, err
+		}
+		return Permit{}, w.refusal
 	}
-	l.remove(w)
-	l.dispatch(now, nil)
 }
 
 // Done takes the report on a request, and the time of its end.
@@ -201,38 +162,56 @@ func (l *Limiter) Done(over time.Time, r *Report) {
 	l.state.report(now, &r.Permit, &r.Observation)
 	if l.state.epoch != epoch { // some may wait too long now
 		for _, w := range slices.Concat(l.queues[Interactive], l.queues[Batch]) {
-			w.signal()
+			l.refuseLate(now, w)
 		}
 	}
-	l.dispatch(now, nil)
+	l.dispatch(now)
 }
 
-// dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
-func (l *Limiter) dispatch(now time.Duration, caller *waiter) {
-	head, due := l.head(), l.due
-	for head != nil {
-		w, forced := head, false
+// refuseLate refuses a call in the queue that cannot be in time.
+func (l *Limiter) refuseLate(now time.Duration, w *waiter) bool {
+	refusal, hopeless := l.refusal(now, w)
+	if hopeless {
+		w.refusal = refusal
+		l.remove(w)
+	}
+	return hopeless
+}
+
+// dispatch hands out permits, and sets the timer for the next one.
+func (l *Limiter) dispatch(now time.Duration) {
+	for l.waiting() > 0 {
+		w, forced := l.head(), false
 		if batch := l.first(Batch); batch != nil && l.streak >= streakMax {
 			w, forced = batch, true
 		}
 		until, granted := l.state.take(now, w.priority == Batch && !forced, &w.permit)
+		if !granted && l.refuseLate(now, w) {
+			continue
+		}
 		if !granted {
-			l.due = until
-			break
+			l.wake(max(time.Microsecond, until-now))
+			return
 		}
 		l.streak++
 		if w.priority == Batch || len(l.queues[Batch]) == 0 {
 			l.streak = 0
 		}
 		l.remove(w)
-		w.signal()
-		head = l.head()
 	}
-	keeper := l.timekeeper()
-	if keeper != nil && keeper != caller && (keeper != l.keeper || l.due < due) {
-		keeper.signal()
+}
+
+// wake sets the timer.
+func (l *Limiter) wake(after time.Duration) {
+	if l.timer != nil {
+		l.timer.Reset(after)
+		return
 	}
-	l.keeper = keeper
+	l.timer = time.AfterFunc(after, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.dispatch(l.at(time.Now()))
+	})
 }
 
 // Left is what the service said last of its tighter window, less what is in flight, and when that window resets. It is -1 when unknown.
@@ -276,18 +255,6 @@ func (l *Limiter) head() *waiter {
 	return l.first(Batch)
 }
 
-// timekeeper is the first call that waits by now. It keeps the time for all, also for one whose observer takes long.
-func (l *Limiter) timekeeper() *waiter {
-	for _, p := range [...]Priority{Interactive, Batch} {
-		for _, w := range l.queues[p] {
-			if !w.away {
-				return w
-			}
-		}
-	}
-	return nil
-}
-
 // ahead is the number of calls that will go before one in the queue: a batch call waits for all interactive ones, and gets every
 // fourth request.
 func (l *Limiter) ahead(w *waiter) int64 {
@@ -298,16 +265,22 @@ func (l *Limiter) ahead(w *waiter) int64 {
 	return int64(n + min(others, (l.streak+n)/streakMax))
 }
 
+// remove ends the wait of a call.
 func (l *Limiter) remove(w *waiter) {
-	if i := slices.Index(l.queues[w.priority], w); i >= 0 {
-		l.queues[w.priority] = slices.Delete(l.queues[w.priority], i, i+1)
+	i := slices.Index(l.queues[w.priority], w)
+	l.queues[w.priority] = slices.Delete(l.queues[w.priority], i, i+1)
+	close(w.over)
+	if l.waiting() == 0 && l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
 	}
-	w.queued = false
 }
 
-func (w *waiter) signal() {
+func (w *waiter) queued() bool {
 	select {
-	case w.wake <- struct{}{}:
-	default: // one is due
+	case <-w.over:
+		return false
+	default:
+		return true
 	}
 }

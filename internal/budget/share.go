@@ -34,7 +34,7 @@ type view struct {
 const (
 	kept       = 0.15             // of a minute is left to others who may come; that shrinks to nothing as the minute ends
 	remembered = 3 * time.Minute  // others, since they were last seen
-	comeback   = 30 * time.Second // within which a refused process asks again: within the next one when it is refused again
+	comeback   = 12 * time.Second // within which a refused process asks again: within the next one when it is refused again
 )
 
 func (s *state) shared(now time.Duration) bool { return now < s.share.until && s.limits[Minute] > 0 }
@@ -65,7 +65,7 @@ func (h *share) see(now time.Duration, v view) {
 	}
 	used, others := v.limit-v.left, h.low > h.high
 	h.before = used-v.ours >= 1
-	if others || h.before && v.left < v.limit/4 {
+	if others || h.before && v.left < 0.4*v.limit {
 		if now >= h.until {
 			h.part, h.grown, h.credit, h.at = 1, now+v.rest, max(0, v.left-v.limit/2), now
 			if !others {
@@ -83,7 +83,7 @@ func (h *share) see(now time.Duration, v view) {
 	h.earn(now)
 	rest := min(max(v.rest.Minutes(), 1./60), 1)
 	ahead := v.left/v.limit - rest + 0.06 - 0.2*h.part
-	if v.left < 1+v.limit/60 {
+	if v.left < 0.4+v.limit/60 {
 		ahead = min(ahead, -0.7)
 	}
 	h.grow(now, ahead, v.limit)

@@ -86,7 +86,7 @@ func TestFleets(t *testing.T) {
 				t.Log(name)
 				use, refusals := 0.9, 0.06
 				if campaigns { // two requests a minute of a process tell little
-					use, refusals = 0.86, 0.12
+					use, refusals = 0.88, 0.12
 				}
 				require.GreaterOrEqual(t, got.use(), use, name)
 				require.LessOrEqual(t, got.refusals(), refusals, name)
