@@ -107,7 +107,7 @@ func (w *Walk) dropEarly() {
 		return
 	}
 	w.cancel()
-	w.cancel = nil
+	w.cancel, w.alone = nil, max(w.alone, rest)
 	for _, early := range w.early {
 		if <-early != nil {
 			w.report.Requests++

@@ -148,6 +148,30 @@ func TestAhead_Change(t *testing.T) {
 	}
 }
 
+// A page could not be read ahead, and shows a change when it is read alone: what was read ahead before that is dropped, too.
+func TestAhead_ChangeOnAPageReadAlone(t *testing.T) {
+	t.Parallel()
+	before, after := &shelf{items: "abcdefgh", limit: 2}, &shelf{items: "Xabcdefg", limit: 2}
+	c := ahead(before, 2, Walk{Limit: 2})
+	read := c.Read
+	c.Early = func(ctx context.Context, number int) *Page {
+		p, err := read(ctx, number)
+		if number == 3 || err != nil {
+			return nil
+		}
+		return p
+	}
+	c.Read = func(ctx context.Context, number int) (*Page, error) {
+		if number < 3 {
+			return read(ctx, number)
+		}
+		return after.Fetch(ctx, number)
+	}
+	got, err := collect(t.Context(), c, 100)
+	require.NoError(t, err)
+	require.Equal(t, "abcdefg", got)
+}
+
 // A panic while reading ahead is the walk's.
 func TestAhead_Panics(t *testing.T) {
 	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Walk) {

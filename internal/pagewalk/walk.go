@@ -229,7 +229,9 @@ func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	}
 	fresh = len(kept)
 	p.Records, p.Recovered, w.fresh = kept, again, w.fresh+fresh
-	w.met = w.met || known > 0
+	if w.met = w.met || known > 0; known > 0 {
+		w.dropEarly()
+	}
 	if forgot := w.seen.forgot; inFront || again && !w.met || forgot && (w.shifted > recentIDs || again && fresh > 0) {
 		w.unsure(forgot || resumed && (inFront || fresh > 0))
 	}
