@@ -314,7 +314,7 @@ func TestMismatchKnowsTheID(t *testing.T) {
 	type page struct {
 		Data []Exact[own] `json:"data"`
 	}
-	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`, `{"name":1,"n":2,"any":{"id":"y"},"id":"x"}`, `{"any":{"id":"y"},"name":[],"id":"x","n":1}`} {
+	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`, `{"name":1,"n":2,"any":{"id":"y"},"id":"x"}`, `{"any":{"id":"y"},"name":[],"id":"x","n":1}`, `{"id":"y","n":"one", "i\u0064" : "\u0078"}`} {
 		got, err := decodeText[page]("{\"data\":[" + text + "]}")
 		require.NoError(t, err, text)
 		require.NotNil(t, got.Data[0].Unfit, text)
