@@ -41,7 +41,6 @@ type Secrets struct {
 }
 
 var (
-	quotes  = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
 	capital = strings.NewReplacer(`\u003c`, `\u003C`, `\u003e`, `\u003E`)
 	percent = regexp.MustCompile(`%..`)
 )
@@ -49,14 +48,14 @@ var (
 // formsOf are the forms of a text in which a peer may quote it.
 func formsOf(text string) []string {
 	markup := html.EscapeString(text)
-	quoted, _ := json.Marshal(text) // a text is always encoded
-	script, ascii := string(quoted[1:len(quoted)-1]), strconv.QuoteToASCII(text)
-	forms := []string{
-		text, markup, strings.ReplaceAll(markup, "&#34;", "&quot;"), quotes.Replace(text), ascii[1 : len(ascii)-1],
-		script, capital.Replace(script), strings.ReplaceAll(script, "/", `\/`),
+	forms := []string{text, markup, strings.ReplaceAll(markup, "&#34;", "&quot;")}
+	encoded, _ := json.Marshal(text) // a text is always encoded
+	script := string(encoded)
+	for _, quoted := range []string{script, capital.Replace(script), strings.ReplaceAll(script, "/", `\/`), strconv.Quote(text), strconv.QuoteToASCII(text)} {
+		forms = append(forms, quoted[1:len(quoted)-1])
 	}
-	for _, form := range []string{url.QueryEscape(text), url.PathEscape(text)} {
-		forms = append(forms, form, percent.ReplaceAllStringFunc(form, strings.ToLower))
+	for _, escaped := range []string{url.QueryEscape(text), url.PathEscape(text)} {
+		forms = append(forms, escaped, percent.ReplaceAllStringFunc(escaped, strings.ToLower))
 	}
 	return forms
 }
@@ -147,9 +146,6 @@ func cleaned[T string | []byte](s Secrets, text T, most int) (clean string, read
 				break
 			}
 		}
-	}
-	if shown == 0 {
-		return string(text[:i]), i
 	}
 	return b.String() + string(text[shown:i]), i
 }
