@@ -254,7 +254,7 @@ func (ws *workspace) result(a *Agent) json.RawMessage {
 func (a *Agent) stop(status string) { a.Status, a.Due, a.NextAt = status, 0, time.Time{} }
 
 // rest makes an agent active until its next run.
-func (a *Agent) rest(ws *workspace, now time.Time) {
+func (a *Agent) rest(now time.Time) {
 	a.stop(agentActive)
 	if a.NextAt = a.BeganAt.Add(a.spec().cycle); a.NextAt.Before(now) {
 		a.NextAt = now
@@ -288,7 +288,7 @@ func (ws *workspace) scheduleAgent(a *Agent) {
 			}
 		default:
 			happened = true
-			a.rest(ws, at)
+			a.rest(at)
 		}
 		ws.scheduleAgent(a)
 		return happened

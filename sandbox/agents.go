@@ -103,7 +103,7 @@ func (a *Agent) begin(ws *workspace, _, now time.Time) {
 		if a.BeganAt.IsZero() {
 			a.BeganAt = now
 		}
-		a.rest(ws, now)
+		a.rest(now)
 	default:
 		a.stop(a.Status)
 	}

@@ -96,7 +96,7 @@ func (c *call) importFile(file Import) response {
 		deny("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.buy(file.Rows, "rows imported", func() {
-		imports.remove(c.ws, file.ID)
+		_ = imports.remove(c.ws, file.ID) // a file of the form has none
 		file.Reserved, file.Uploaded = false, false
 		file = *imports.add(c.ws, file)
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
