@@ -232,7 +232,8 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		}
 		return seen
 	})
-	if w.start.Number > 1 && resp != nil && resp.Header.Get("RateLimit-Remaining") == "" {
+	told := resp != nil && resp.Header.Get("RateLimit-Remaining") != ""
+	if dial, ok := errors.AsType[*net.OpError](err); w.start.Number > 1 && !told && (!ok || dial.Op != "dial") {
 		w.laws.hides()
 	}
 	if dead != nil {
