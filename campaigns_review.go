@@ -198,7 +198,7 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 }
 
 // Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs a
-// journal, the digest of a review of the last seven days, and ten requests or more.
+// journal, the digest of a review of the last seven days, and ten requests or more of the limits.
 //
 //   - nil: it is approved, by this call or, if Already, by an earlier one with this digest, even if stopped since.
 //   - [*OutcomeUnknownError]: it may have happened. Resolve it.

