@@ -189,13 +189,13 @@ func (c *call) admit(a *attempt) error {
 	if err := askKey(); err != nil {
 		return err
 	}
-	var want budget.Request
+	want := budget.Request{Begun: c.opts.begun}
 	if c.opts.batch {
 		want.Priority = budget.Batch
 	} else if !c.opts.inWalk {
 		c.surface.awaited.Store(a.began.UnixNano())
 	}
-	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
+	if c.surface.limiter.Take(a.began, &want, &a.report.Permit) {
 		return nil
 	}
 	var began time.Time // of a wait

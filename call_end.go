@@ -46,7 +46,7 @@ func (c *call) result(loopErr error) error {
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.redactError(loopErr)
 	}
-	if n := len(c.attempts); n > 0 && c.status == 0 && c.attempts[n-1].Delivery == deliveryUnknown && len(c.url.RequestURI()) > longURL {
+	if c.status == 0 && c.met() && c.ctx.Err() == nil && c.urlIsLong() {
 		e.hint = "its URL is so long that a server may have closed the connection: use fewer or shorter values in filters"
 	}
 	e.cause = c.withContextErr(e.cause)

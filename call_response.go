@@ -304,7 +304,7 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 		}
 	}
 	status := e.Status
-	if status == http.StatusBadRequest && len(c.url.RequestURI()) > longURL {
+	if status == http.StatusBadRequest && c.urlIsLong() {
 		status = http.StatusRequestURITooLong // in the words of Squid and HAProxy
 	}
 	if e.Code == "" {
@@ -329,8 +329,8 @@ func (c *call) errorCode() Code {
 	return c.errorResponse.Code
 }
 
-// longURL is the least length of what HTTP servers find too long, as a whole or with the header.
-const longURL = 8 << 10
+// urlIsLong reports whether HTTP servers may find the URL too long, alone or with the header.
+func (c *call) urlIsLong() bool { return len(c.url.RequestURI()) > 8<<10 }
 
 // unreadHints say what helps about statuses of gateways and servers in front of the service.
 var unreadHints = map[int]string{

@@ -86,14 +86,17 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
 	r := new(Review)
 	shared := append(sharedOptions(opts), r.evidence.option())
+	first := pageOptions(shared)
+	shared = append(shared, begun)
 	pages := pageOptions(shared)
 	if earlier != nil {
+		first = pages
 		if err := s.reviewLists(ctx, r, earlier, shared); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if r.Steps, err = versions(ctx, &r.content, review.Steps, stepListing(s.conf, campaignID), pages); err != nil {
+	if r.Steps, err = versions(ctx, &r.content, review.Steps, stepListing(s.conf, campaignID), first); err != nil {
 		return nil, err
 	}
 	if r.Sends, err = versions(ctx, &r.content, review.Sends, sendListing(s.conf, campaignID), pages); err != nil {
@@ -247,7 +250,7 @@ func (s *CampaignsService) approveReviewed(ctx context.Context, campaignID, dige
 		return &last.evidence, nil
 	}}
 	for waits := 0; waits < 3; { // each is over by then
-		approval, err := s.approve(ctx, campaignID, a, opts)
+		approval, err := s.approve(ctx, campaignID, a, append(slices.Clip(opts), begun))
 		if !errors.Is(err, errAged) {
 			return approval, err
 		}

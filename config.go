@@ -192,6 +192,7 @@ type callConfig struct {
 	query  [][2]string
 	fields []outbound.Field
 
+	begun             bool          // earlier requests of its operation, such as a review, would be for nothing if this one were refused
 	inWalk            bool          // a loop over pages needs its response, or will
 	starts            *spend.Agent  // the draft, if this call created it
 	evidence          *readEvidence // what its responses tell of the state that they show
@@ -220,6 +221,9 @@ func (s *readEvidence) header(info *Info) http.Header {
 func (s *readEvidence) option() callOption {
 	return func(c *callConfig, _ *check.Violations) { c.evidence = s }
 }
+
+// begun makes a call one of an operation that has sent others.
+var begun = callOption(func(c *callConfig, _ *check.Violations) { c.begun = true })
 
 // pageConfig is the sum of the options of an iterator.
 type pageConfig struct {

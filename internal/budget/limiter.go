@@ -12,6 +12,7 @@ import (
 // Request is one call's request for a permit.
 type Request struct {
 	Priority Priority
+	Begun    bool          // it belongs to an operation that has sent others, and does not wait for our part as long as they are few
 	MaxWait  time.Duration // 0 refuses instead of waiting
 
 	// Told, if set, is called before a wait, with how long it takes at least. The call has its place in the queue by then.
@@ -35,6 +36,7 @@ const streakMax = 3
 // waiter is a call in the queue.
 type waiter struct {
 	priority Priority
+	begun    bool
 	permit   Permit            // once admitted
 	refusal  *WaitTooLongError // or else, once it turned out that it cannot be in time
 	over     chan struct{}     // closed then
@@ -55,11 +57,11 @@ func (l *Limiter) at(t time.Time) time.Duration {
 }
 
 // Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
-func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
+func (l *Limiter) Take(now time.Time, r *Request, permit *Permit) (granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting() == 0 {
-		_, granted = l.state.take(l.at(now), p == Batch, permit)
+		_, granted = l.state.take(l.at(now), r.Priority == Batch, r.Begun, permit)
 	}
 	return granted
 }
@@ -70,7 +72,7 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (permit Permit, err er
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &waiter{priority: r.Priority, over: make(chan struct{})}
+	w := &waiter{priority: r.Priority, begun: r.Begun, over: make(chan struct{})}
 	wait, most := l.join(ctx, w, r.MaxWait)
 	returned := false
 	defer func() { permit, err = l.leave(ctx, w, returned) }()
@@ -117,7 +119,7 @@ func (l *Limiter) join(ctx context.Context, w *waiter, longest time.Duration) (w
 
 // refusal says when a call in the queue fits, and whether it cannot wait so long.
 func (l *Limiter) refusal(now time.Duration, w *waiter) (refusal *WaitTooLongError, hopeless bool) {
-	at, least, window := l.state.opens(now, l.ahead(w), w.priority == Batch)
+	at, least, window := l.state.opens(now, l.ahead(w), w.priority == Batch, w.begun)
 	if least > now {
 		at = least
 	}
@@ -185,7 +187,7 @@ func (l *Limiter) dispatch(now time.Duration) {
 		if batch := l.first(Batch); batch != nil && l.streak >= streakMax {
 			w, forced = batch, true
 		}
-		until, granted := l.state.take(now, w.priority == Batch && !forced, &w.permit)
+		until, granted := l.state.take(now, w.priority == Batch && !forced, w.begun, &w.permit)
 		if !granted && l.refuseLate(now, w) {
 			continue
 		}

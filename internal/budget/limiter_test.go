@@ -68,7 +68,7 @@ func TestAcquire_Refuses(t *testing.T) {
 		})
 		inFlight, _, _ = l.Own()
 		require.Zero(t, inFlight)
-		require.True(t, func() bool { time.Sleep(time.Minute); return l.Take(time.Now(), budget.Interactive, &p) }())
+		require.True(t, func() bool { time.Sleep(time.Minute); return l.Take(time.Now(), &budget.Request{}, &p) }())
 	})
 }
 

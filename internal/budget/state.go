@@ -49,6 +49,7 @@ const (
 	rounding  = time.Second      // by which a told reset may be too early
 	few       = 32               // requests in flight are no more than one in so many that are left, once others have used some
 	silence   = 3                // responses in a row without figures after which the service counts as sending none
+	overdraft = 10               // requests of operations that have begun may go before our part is due
 	reserved  = 10               // one in so many requests of a window is not for batch calls
 	mostTold  = 1 << 30          // higher figures are absurd
 	widest    = 30 * time.Second // of the spread after many 429s
@@ -83,8 +84,8 @@ func (s *state) expire(now time.Duration) {
 }
 
 // take asks for one request, which may leave a part of each window to others. It says when to ask again: only a response can change that.
-func (s *state) take(now time.Duration, polite bool, permit *Permit) (until time.Duration, granted bool) {
-	if until, _, _ = s.opens(now, 0, polite); until > now {
+func (s *state) take(now time.Duration, polite, begun bool, permit *Permit) (until time.Duration, granted bool) {
+	if until, _, _ = s.opens(now, 0, polite, begun); until > now {
 		return until, false
 	}
 	if s.unsure(now) {
@@ -97,8 +98,9 @@ func (s *state) take(now time.Duration, polite bool, permit *Permit) (until time
 }
 
 // opens is when a request with so many ahead of it may be sent, as far as is known, the moment before which it cannot, and the window
-// that it waits for.
-func (s *state) opens(now time.Duration, ahead int64, polite bool) (at, least time.Duration, w Window) {
+// that it waits for. One of an operation that has begun does not wait for our part, unless many of them already have gone before it was due:
+// where the wait is refused, the operation would begin again, and use up our part without an end.
+func (s *state) opens(now time.Duration, ahead int64, polite, begun bool) (at, least time.Duration, w Window) {
 	s.expire(now)
 	if at, w = now, Minute; s.held > now {
 		at, w = s.held, s.heldIn
@@ -120,6 +122,9 @@ func (s *state) opens(now time.Duration, ahead int64, polite bool) (at, least ti
 		later(now+time.Minute, w)
 	}
 	least = at
+	if begun {
+		ahead -= overdraft
+	}
 	later(s.yields(now, ahead+s.open), Minute)
 	if !s.shared(now) { // those in flight may be counted in what is left
 		least = max(least, s.yields(now, ahead))

@@ -14,7 +14,7 @@ func surface() state { return newState(Config{PerMinute: 120, PerDay: 1000}) }
 func send(t *testing.T, s *state, now time.Duration, o Observation) {
 	t.Helper()
 	var p Permit
-	_, granted := s.take(now, false, &p)
+	_, granted := s.take(now, false, false, &p)
 	require.True(t, granted)
 	s.report(now, &p, &o)
 }
@@ -29,7 +29,7 @@ func TestNeverMoreThanIsSafe(t *testing.T) {
 	sent := 0
 	var p Permit
 	for now := time.Duration(0); now < 24*time.Hour; now += time.Second / 4 {
-		if _, granted := s.take(now, false, &p); granted {
+		if _, granted := s.take(now, false, false, &p); granted {
 			sent++
 			s.report(now, &p, &NoFigures)
 		}
@@ -47,7 +47,7 @@ func TestBindingWindowAlternates(t *testing.T) {
 	require.EqualValues(t, 2, s.figures[Day].left)
 	send(t, &s, 2*time.Second, figures(1000, 1, 10*time.Hour))
 	send(t, &s, 3*time.Second, figures(1000, 0, 10*time.Hour))
-	at, least, w := s.opens(4*time.Second, 0, false)
+	at, least, w := s.opens(4*time.Second, 0, false, false)
 	require.Equal(t, Day, w)
 	require.Equal(t, at, least)
 	require.InDelta(t, 10, at.Hours(), 0.01)
@@ -60,16 +60,16 @@ func TestRefusalHoldsTheSurface(t *testing.T) {
 		send(t, &s, 0, figures(120, 119, time.Minute))
 		send(t, &s, 0, Observation{Limit: 120, Remaining: 0, Reset: time.Minute, HasReset: true, RateLimited: true, RetryAfter: wait})
 		var p, other Permit
-		until, granted := s.take(wait-1, false, &p)
+		until, granted := s.take(wait-1, false, false, &p)
 		require.False(t, granted)
 		require.Equal(t, wait, until)
-		_, granted = s.take(wait, false, &p)
+		_, granted = s.take(wait, false, false, &p)
 		require.True(t, granted)
-		_, granted = s.take(wait, false, &other)
+		_, granted = s.take(wait, false, false, &other)
 		require.False(t, granted, "one probe")
 		fresh := figures(120, 119, time.Minute)
 		s.report(wait, &p, &fresh)
-		_, granted = s.take(wait, false, &other)
+		_, granted = s.take(wait, false, false, &other)
 		require.True(t, granted)
 	}
 }
@@ -81,11 +81,11 @@ func TestUnlimitedSurfaceDoubles(t *testing.T) {
 		var permits []Permit
 		for range 1 << round {
 			var p Permit
-			_, granted := s.take(time.Duration(round)*time.Second, false, &p)
+			_, granted := s.take(time.Duration(round)*time.Second, false, false, &p)
 			require.True(t, granted)
 			permits = append(permits, p)
 		}
-		_, granted := s.take(time.Duration(round)*time.Second, false, new(Permit))
+		_, granted := s.take(time.Duration(round)*time.Second, false, false, new(Permit))
 		require.False(t, granted)
 		for _, p := range permits {
 			s.report(time.Duration(round)*time.Second, &p, &NoFigures)
@@ -99,7 +99,7 @@ func TestLedgerWithoutFigures(t *testing.T) {
 	for range 120 {
 		send(t, &s, 0, NoFigures)
 	}
-	until, granted := s.take(time.Second, false, new(Permit))
+	until, granted := s.take(time.Second, false, false, new(Permit))
 	require.False(t, granted)
 	require.Equal(t, time.Minute, until)
 }
@@ -120,7 +120,7 @@ func TestLostRequestsKeepTheirRoom(t *testing.T) {
 		if !figureFirst {
 			send(t, &s, time.Second, figures(12, 5, 49*time.Second))
 		}
-		until, granted := s.take(2*lateGrace, false, new(Permit))
+		until, granted := s.take(2*lateGrace, false, false, new(Permit))
 		require.False(t, granted)
 		require.Equal(t, 50*time.Second+rounding, until)
 	}
@@ -132,13 +132,13 @@ func TestBatchLeavesATenth(t *testing.T) {
 	var p Permit
 	n := 0
 	for ; n < 200; n++ {
-		if _, granted := s.take(0, true, &p); !granted {
+		if _, granted := s.take(0, true, false, &p); !granted {
 			break
 		}
 		s.report(0, &p, &NoFigures)
 	}
 	require.Equal(t, 108, n)
-	_, granted := s.take(0, false, &p)
+	_, granted := s.take(0, false, false, &p)
 	require.True(t, granted)
 }
 
@@ -151,7 +151,7 @@ func TestOthersAreForgotten(t *testing.T) {
 	seen := s.share.until
 	now := time.Second
 	for range 12 {
-		until, granted := s.take(now, false, new(Permit))
+		until, granted := s.take(now, false, false, new(Permit))
 		if !granted {
 			now = until
 		}
@@ -166,9 +166,9 @@ func TestOthersAreForgotten(t *testing.T) {
 	send(t, &s, 0, figures(120, 60, 30*time.Second))
 	send(t, &s, time.Second, figures(120, 10, 29*time.Second))
 	require.True(t, s.shared(time.Second))
-	now, _, _ = s.opens(time.Second, 0, false)
+	now, _, _ = s.opens(time.Second, 0, false, false)
 	send(t, &s, now, figures(100_000, 50_000, 10*time.Hour)) // of a day: another plan
 	require.Zero(t, s.limits[Minute])
-	at, _, _ := s.opens(now+time.Second, 0, false)
+	at, _, _ := s.opens(now+time.Second, 0, false, false)
 	require.Equal(t, now+time.Second, at)
 }

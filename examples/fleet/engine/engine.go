@@ -22,7 +22,6 @@ type Verdict struct {
 const (
 	soon       = time.Second      // for what passes within seconds, such as a lock
 	resolvable = 2 * time.Second  // when the ticket of a call whose outcome is unknown may be looked at: an attempt has ended by then
-	refill     = 30 * time.Second // for what a job of several requests needs of a limit: where one fits, the next ones do not
 	shows      = 10 * time.Second // when an approval that has happened would show (assumed): if the campaign is stopped then, by a teammate
 )
 
@@ -84,9 +83,6 @@ func Judge(err error) Verdict {
 	case prospectkit.OutcomeNotApplied:
 	}
 	if after, ok := prospectkit.RetryAfter(err); ok {
-		if errors.Is(err, prospectkit.ErrRateLimited) { // sooner, the job could begin again and again, and use up what it waits for
-			after = max(after, refill)
-		}
 		return Verdict{After: max(after, soon)}
 	}
 	is := func(target error) bool { return errors.Is(err, target) }
