@@ -56,6 +56,11 @@ func (c *call) result(loopErr error) error {
 	return e
 }
 
+// met reports whether an attempt of the call reached a server, or may have.
+func (c *call) met() bool {
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != deliveryNotSent })
+}
+
 func (c *call) asError() *Error {
 	last := c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {

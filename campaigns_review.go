@@ -345,11 +345,6 @@ func (c *call) keep(why error) error {
 	return why
 }
 
-// met reports whether an attempt of the call reached a server, or may have.
-func (c *call) met() bool {
-	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != deliveryNotSent })
-}
-
 // aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads
 // may take longer, because they queue for the rate limit.
 func (s *readEvidence) aged() bool {
