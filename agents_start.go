@@ -110,6 +110,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	if !start || e.WasStarted {
 		return e, nil
 	}
+	opts = append(slices.Clip(opts), begun)
 	if !e.Created && !e.ours {
 		err := s.adjustDraft(ctx, e.Agent.ID, in, opts)
 		if saysStarted(err) {
@@ -178,6 +179,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	if err == nil && earlier.mayBeOf(spec.kind) {
 		return &EnsuredAgent{Agent: earlier}, nil
 	}
+	opts, reads = append(slices.Clip(opts), begun), append(reads, begun)
 	ours := err == nil // what is found from now on, unless the creation is refused
 	if start {
 		if err := s.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {

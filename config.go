@@ -181,6 +181,7 @@ type settings struct {
 	timeout time.Duration // 0: the operation's own
 
 	batch bool // of Batch
+	begun bool // what its operation has sent before, such as a review, would be for nothing if it were refused
 
 	readOnly, noSpend, noSend bool
 }
@@ -192,7 +193,6 @@ type callConfig struct {
 	query  [][2]string
 	fields []outbound.Field
 
-	begun             bool          // earlier requests of its operation, such as a review, would be for nothing if this one were refused
 	inWalk            bool          // a loop over pages needs its response, or will
 	starts            *spend.Agent  // the draft, if this call created it
 	evidence          *readEvidence // what its responses tell of the state that they show
@@ -223,7 +223,7 @@ func (s *readEvidence) option() callOption {
 }
 
 // begun makes a call one of an operation that has sent others.
-var begun = callOption(func(c *callConfig, _ *check.Violations) { c.begun = true })
+var begun = sharedOption(func(s *settings, _ *check.Violations) { s.begun = true })
 
 // pageConfig is the sum of the options of an iterator.
 type pageConfig struct {

@@ -37,7 +37,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 	opts = append(slices.Clip(opts), callOption(func(c *callConfig, bad *check.Violations) { // a second call would end without the list
 		bad.Must(c.once == "", "Once", "is not for Ensure: the name is its key")
 	}))
-	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
+	e := ensuring{lists: s, in: in, began: time.Now(), reads: append(sharedOptions(opts), begun)}
 	var list *List
 	var found *Ensured
 	sent, looked := e.write.repeat(func() (err error) {
