@@ -67,7 +67,7 @@ func TestDayRunsOut(t *testing.T) {
 // A service that weighs its last window is not understood: that costs use, and next to no refusals.
 func TestWeighing(t *testing.T) {
 	for _, campaigns := range []bool{false, true} {
-		got := run{model: weighing, campaigns: campaigns, processes: 1, goroutines: 50}.average(t, 8)
+		got := run{model: weighing, campaigns: campaigns, processes: 1, goroutines: 50}.average(t, 40)
 		require.LessOrEqual(t, got.refusals(), 0.03, got)
 		require.GreaterOrEqual(t, got.use(), 0.5, got)
 	}
