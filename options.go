@@ -290,7 +290,7 @@ func AllowResume() CallOption {
 //
 //   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses returns an empty result instead, and
 //     Already of [Info].
-//   - It may have been: an [OutcomeUnknownError]. Resolve it.
+//   - It may have been: an [OutcomeUnknownError]. Its text says what to do.
 //   - It is in progress: [RuleInProgress]. Call later.
 //   - It had another body: [RuleOtherBody].
 func Once(key string) CallOption {

@@ -44,7 +44,11 @@ type look func(ctx context.Context, q *resolver, opts []CallOption) (finding, er
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
-	return errorLine(e.Op, "outcome unknown, it may have happened", causeText(e.cause, e.Op))
+	unknown := "outcome unknown, it may have happened"
+	if e.other {
+		unknown = "outcome unknown" // its cause says of which call
+	}
+	return errorLine(e.Op, unknown, causeText(e.cause, e.Op))
 }
 
 // Is matches [ErrOutcomeUnknown].
@@ -123,10 +127,22 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 func earlierUnknown(c *config, o *op.Op, t journal.Ticket, l look) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
 		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l,
-		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
+		cause:  fmt.Errorf("this call was not sent, but an earlier one may have happened: %s", whatTells(o, t.ID)),
 		ticket: func() journal.Ticket { return t },
 		conf:   func() *config { return c },
 	}
+}
+
+// whatTells is what the user does about a call in doubt: Resolve only where a read may tell.
+func whatTells(o *op.Op, ticket string) string {
+	look := "look yourself"
+	switch {
+	case o.Resolves:
+		look = "Resolve reads it; if that does not tell, " + look
+	case o.Verify != "":
+		look += " (" + o.Verify + ")"
+	}
+	return look + fmt.Sprintf(", then run prospectkit settle %s applied|not-applied, or call Settle of the journal", ticket)
 }
 
 func (e *OutcomeUnknownError) note() string {

@@ -72,6 +72,29 @@ func TestOnce_DoneBefore(t *testing.T) {
 	})
 }
 
+// While the first call is in doubt, the second one is not sent, and says of both what is known, and what a person does next. It names Resolve
+// only where a documented read may tell.
+func TestOnce_InDoubt(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		if !row.Write() {
+			return
+		}
+		sb, j := EverySandbox(t, time.Now().Add(-time.Hour)), new(journal.MemoryJournal)
+		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+		sb.Fail(row.Name, sandbox.Nth(1), sandbox.DropAfter())
+		first := Unknown(t, Discard(call(t.Context(), client, prospectkit.Once("a"))))
+		require.ErrorContains(t, first, ": outcome unknown, it may have happened: ")
+		second := Unknown(t, Discard(call(t.Context(), client, prospectkit.Once("a"))))
+		require.Equal(t, 1, sb.Calls(row.Name))
+		look := "look yourself (" + row.Verify + ")"
+		if row.Resolves {
+			look = "Resolve reads it; if that does not tell, look yourself"
+		}
+		require.EqualError(t, second, "prospectkit: "+row.Name+": outcome unknown: this call was not sent, but an earlier one may have happened: "+look+
+			", then run prospectkit settle "+first.Ticket().ID+" applied|not-applied, or call Settle of the journal")
+	})
+}
+
 // requireEmpty wants a result that is not nil, and says at most of what it is.
 func requireEmpty(t *testing.T, result any) {
 	t.Helper()

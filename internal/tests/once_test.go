@@ -54,9 +54,7 @@ func TestOnce(t *testing.T) {
 	sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropBefore())
 	require.ErrorIs(t, add(ListID, "c"), prospectkit.ErrOutcomeUnknown)
 	sent := sb.Calls("lists.add-contacts")
-	err := add(ListID, "c")
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	require.ErrorContains(t, err, "an earlier one is in doubt")
+	require.ErrorIs(t, add(ListID, "c"), prospectkit.ErrOutcomeUnknown)
 	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
 	for ticket, err := range j.InDoubt(t.Context()) {
 		require.NoError(t, err)
@@ -87,6 +85,18 @@ func TestOnce_Call(t *testing.T) {
 		require.ErrorIs(t, share(http.MethodPost, "berlin"), prospectkit.ErrAlreadyDone)
 		require.Equal(t, 4, sent)
 		require.Equal(t, "with Ada /business/lists/b2/share", j.Entries()[1].Ticket.Once)
+	}
+}
+
+// Of an operation of the caller, no read is known that tells, whatever its name.
+func TestOnce_CallInDoubt(t *testing.T) {
+	for _, name := range []string{"lists.share", "lists.create"} {
+		client := NewClient(t, Always(http.StatusBadGateway, ""), prospectkit.WithJournal(new(journal.MemoryJournal)))
+		o := Described(http.MethodPost, op.Unsafe)
+		o.Name = name
+		share := func() error { return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada")) }
+		first := Unknown(t, share())
+		require.ErrorContains(t, share(), "an earlier one may have happened: look yourself, then run prospectkit settle "+first.Ticket().ID+" applied|not-applied")
 	}
 }
 

@@ -49,8 +49,8 @@ func TestApprove_WhileOneIsInDoubt(t *testing.T) {
 		require.Equal(t, 2, seen.Approvals)
 		err := d.approve(seen, prospectkit.AllowResume())
 		require.Equal(t, lost.ID, Unknown(t, err).Ticket().ID)
-		require.EqualError(t, err, "prospectkit: campaigns.approve: outcome unknown, it may have happened: this call was not sent, because an earlier one is in doubt: Resolve it, "+
-			"or settle ticket "+lost.ID+", as prospectkit settle does")
+		require.EqualError(t, err, "prospectkit: campaigns.approve: outcome unknown: this call was not sent, but an earlier one may have happened: Resolve reads it; if that does not tell, "+
+			"look yourself, then run prospectkit settle "+lost.ID+" applied|not-applied, or call Settle of the journal")
 		require.Equal(t, prospectkit.OutcomeUnknown, Resolved(t, err).Outcome, "it is stopped")
 		require.ErrorIs(t, d.approve(seen, prospectkit.AllowResume()), prospectkit.ErrOutcomeUnknown)
 		d.sent(sent)
