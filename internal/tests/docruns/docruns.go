@@ -39,8 +39,8 @@ func again(program func(run *sandbox.Run, try int) error) func(*sandbox.Run) err
 	}
 }
 
-// kinds are the failures of a program with so many requests: those after which it goes on, since what survives a kill is another page. A
-// short program meets every two of the first ones; the number of runs grows with the square.
+// kinds are the failures of a program with so many requests after which it goes on. A short program meets every two of the first ones; the
+// number of runs grows with the square.
 func kinds(requests int) [][]sandbox.SweepOption {
 	lost := []sandbox.SweepOption{sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited)}
 	if requests <= 8 {
@@ -71,13 +71,17 @@ func once() func(*sandbox.Run) error {
 // harmless are writes whose repetition changes nothing: a second presigning only reserves another upload, and a draft is adjusted to the same.
 var harmless = map[*op.Op]bool{op.ImportsPresign: true, op.AgentsAdjust: true}
 
-// effects counts the requests that wrote something, by method and path.
+// killed are the stops of a program that is run again. An example has its journal in memory, so it meets none.
+var killed = []sandbox.SweepOption{sandbox.Only(sandbox.StopBefore, sandbox.StopAfter)}
+
+// effects counts the requests that wrote something, by method and path, and by what they wrote, as the parts of an input.
 func effects(run *sandbox.Run) map[string]int {
 	found := map[string]int{}
 	for _, e := range run.Journal() {
 		row, known := op.ByName(e.Op)
 		if known && row.Write() && len(e.Effects) > 0 && !harmless[row] {
 			found[e.Method+" "+e.Path]++
+			found[fmt.Sprint(e.Method, " ", e.Path, " ", e.Effects)]++
 		}
 	}
 	return found

@@ -2,6 +2,7 @@ package docruns
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -72,4 +73,36 @@ func TestPrograms_CarelessOnesAreFound(t *testing.T) {
 		require.Equal(t, op, tried.Broken.Failures[0].Op)
 		require.ErrorContains(t, tried.Broken.Err, "2 times, and 1 without a failure")
 	}
+}
+
+// One that forgets, when it is killed, what it has sent is found.
+func TestPrograms_ForgetfulOnesAreFound(t *testing.T) {
+	w := &World{T: t}
+	tried := sandbox.EveryFailure(nil, w.start(Program{Run: func(w *World) error {
+		_, err := w.Client().Facts.Edit(w.Context(), tests.FactID, prospectkit.FactEdit{Claim: "Teams save a day a week."})
+		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown {
+			return nil
+		}
+		return err
+	}}), once(), w.options(killed...)...)
+	require.NotNil(t, tried.Broken)
+	require.Equal(t, sandbox.StopAfter, tried.Broken.Failures[0].Kind)
+	require.ErrorContains(t, tried.Broken.Err, "2 times, and 1 without a failure")
+}
+
+// One that adds a part twice, and another one never, is found, although it adds no more parts than without a failure.
+func TestPrograms_APartTwice(t *testing.T) {
+	w := &World{T: t}
+	tried := sandbox.EveryFailure(nil, w.start(Program{Run: func(w *World) error {
+		client := w.Client()
+		for _, part := range [][]json.RawMessage{many[:2], many[:1]}[:max(1, 3-w.tries)] {
+			if _, err := client.Lists.AddContacts(w.Context(), tests.ListID, prospectkit.Fields{"contacts": part}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}), once(), w.options(sandbox.Only(sandbox.RequestLost))...)
+	require.NotNil(t, tried.Broken)
+	require.Equal(t, 2, tried.Broken.Failures[0].Request)
+	require.ErrorContains(t, tried.Broken.Err, "rows added to "+tests.ListID+": 2]: 2 times, and 1 without a failure")
 }

@@ -1,12 +1,14 @@
 package docruns
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,7 +60,11 @@ func All(t *testing.T, programs []Program) {
 			if writes {
 				writing++
 			}
-			for _, some := range kinds(requests) {
+			failures := kinds(requests)
+			if !p.Own {
+				failures = append(failures, killed)
+			}
+			for _, some := range failures {
 				sandbox.EveryFailure(t, w.start(p), once(), w.options(some...)...)
 			}
 		})
@@ -156,6 +162,9 @@ func Fatal(v ...any) {
 	panic(fatal{errors.New(fmt.Sprint(v...))})
 }
 
+// many are more contacts than a call takes.
+var many = slices.Repeat([]json.RawMessage{json.RawMessage(`{"lastName": "Hopper"}`)}, 501)
+
 // Given is what the text around a block supplies under a name.
 func Given[T any](w *World, name string) T {
 	saved, _ := w.Load(name)
@@ -163,6 +172,7 @@ func Given[T any](w *World, name string) T {
 		"listID": tests.ListID, "agentID": tests.RunsID, "campaignID": tests.CampaignID, "factID": tests.FactID,
 		"agentIDs": []string{tests.RunsID}, "batches": map[string][]string{"one": {tests.ContactID, tests.StepID}},
 		"batch": "batch 1", "contacts": []prospectkit.Fields{{"email": "grace@navy.example"}, {"email": "ada@engines.example"}},
+		"people": many, "file": filepath.Join(w.Dir(), "parts.json"),
 		"text": "Teams save a day a week.", "path": filepath.Join(w.Dir(), "journal"), "baseURL": w.BaseURL(), "token": w.Token(),
 		"tokens": map[string]string{"main": w.Token()}, "saved": saved,
 		"agreed": func(string) bool { return true },
