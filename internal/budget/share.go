@@ -1,6 +1,9 @@
 package budget
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // share is our part of the minute while others are active. Each process of a fleet compares how much is left of the window with how much is
 // left of its time. Where more requests are left than time, all parts grow, else they shrink, in proportion. A large part grows a little
@@ -32,7 +35,7 @@ type view struct {
 }
 
 const (
-	kept       = 0.15             // of a minute is left to others who may come; that shrinks to nothing as the minute ends
+	kept       = 1.1              // times the root of the limit is left to others who may come; that shrinks to nothing as the minute ends
 	remembered = 3 * time.Minute  // others, since they were last seen
 	comeback   = 12 * time.Second // within which a refused process asks again: within the next one when it is refused again
 )
@@ -49,7 +52,7 @@ func (s *state) yields(now time.Duration, ahead int64) time.Duration {
 		return now
 	}
 	left := float64(f.left-ahead) - 0.5
-	return min(f.reset, f.reset-rounding-seconds(left/(kept*limit)*60))
+	return min(f.reset, f.reset-rounding-seconds(left/(kept*math.Sqrt(limit))*60))
 }
 
 // see looks for others, and sets the pace where there are any.
@@ -82,7 +85,7 @@ func (h *share) see(now time.Duration, v view) {
 	}
 	h.earn(now)
 	rest := min(max(v.rest.Minutes(), 1./60), 1)
-	ahead := v.left/v.limit - rest + 0.06 - 0.2*h.part
+	ahead := v.left/v.limit - rest + 0.03 - 0.08*h.part
 	if v.left < 0.4+v.limit/60 {
 		ahead = min(ahead, -0.7)
 	}
