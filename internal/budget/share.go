@@ -35,7 +35,7 @@ type view struct {
 }
 
 const (
-	kept       = 1.1              // times the root of the limit is left to others who may come; that shrinks to nothing as the minute ends
+	kept       = 0.15             // of a minute, or the root of its limit, is left to others who may come; that shrinks to nothing as it ends
 	remembered = 3 * time.Minute  // others, since they were last seen
 	comeback   = 12 * time.Second // within which a refused process asks again: within the next one when it is refused again
 )
@@ -52,7 +52,7 @@ func (s *state) yields(now time.Duration, ahead int64) time.Duration {
 		return now
 	}
 	left := float64(f.left-ahead) - 0.5
-	return min(f.reset, f.reset-rounding-seconds(left/(kept*math.Sqrt(limit))*60))
+	return min(f.reset, f.reset-rounding-seconds(left/max(kept*limit, math.Sqrt(limit))*60))
 }
 
 // see looks for others, and sets the pace where there are any.
