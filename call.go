@@ -62,11 +62,11 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 //
 //	 1 method     arguments, and what the response has to show   its service: lists.go and others
 //	 2 options    those of the client, then of the call           call_prepare.go
-//	 3 encode     URL, header, body
+//	 3 encode     arguments are checked; URL, header, body
 //	 4 check      all violations at once, then the modes
-//	 5 gates      may it leave?                                   call_gates.go
-//	+6 permit     key, queue for the rate limit                   call_attempt.go, whose loop is run
-//	|7 reserve    credits once, the ticket before each attempt
+//	 5 gates      EventStart; may it leave?                       call_gates.go
+//	+6 permit     key, queue for the rate limit                   call_attempt.go: run is the loop
+//	|7 reserve    credits once, the ticket before each attempt; has another call been made meanwhile?
 //	|8 send       trace, time limit, the whole response           internal/exchange
 //	|9 judge      what it is, by call_response.go; then the table call_retry.go
 //	+-            another attempt?
