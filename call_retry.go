@@ -35,7 +35,7 @@ const (
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
-	failRepeated   // a conflict or a 429, perhaps after this very request was processed, because a gateway has repeated it
+	failRepeated   // a conflict, missing credits or a 429, perhaps after this very request was processed, because a gateway has repeated it
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled   // sent, then the context of the call ended
 
@@ -290,6 +290,8 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
 	case c.op.Write() && classOf(c.errorCode(), status) == ErrConflict && c.mayBeRepeated():
+		return failRepeated
+	case c.op.Write() && classOf(c.errorCode(), status) == ErrInsufficientCredits && c.mayArriveTwice(): // the first of two took them, perhaps
 		return failRepeated
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected

@@ -32,14 +32,16 @@ func repeats(sb *sandbox.Sandbox, name, value string, everywhere bool) RoundTrip
 	}
 }
 
-// guardedByState are the writes of this class, with the conflicts that their own effect may have.
-func guardedByState() map[*op.Op][]string {
-	conflicts := map[*op.Op][]string{}
+// guardedByState are the writes of this class, with the errors that their own effect may have: the second is in conflict with the first, or it
+// has used up the credits.
+func guardedByState() map[*op.Op]map[string]int {
+	conflicts := map[*op.Op]map[string]int{}
 	for _, o := range op.All() {
 		if o.Class == op.GuardedByState {
+			conflicts[o] = map[string]int{"INSUFFICIENT_CREDITS": http.StatusPaymentRequired}
 			for _, code := range op.Codes {
 				if slices.Contains(code.Statuses, http.StatusConflict) && slices.Contains(slices.Concat(o.Codes, o.Likely), code.Name) {
-					conflicts[o] = append(conflicts[o], code.Name)
+					conflicts[o][code.Name] = http.StatusConflict
 				}
 			}
 		}
@@ -59,7 +61,7 @@ func TestRepeatedByAGateway(t *testing.T) {
 		name, write := o.Name, EveryCall[o.Name]
 		for header, value := range map[string]string{"Via": "1.1 cache (Varnish/7.1)", "X-Varnish": "32770", "Age": "0"} {
 			for _, everywhere := range []bool{true, false} {
-				for _, code := range codes {
+				for code, status := range codes {
 					InBubble(t, name+" "+header+" "+code, func(t *testing.T) {
 						sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 						start := func() *prospectkit.Client {
@@ -68,7 +70,7 @@ func TestRepeatedByAGateway(t *testing.T) {
 						client := start()
 						_, err := client.Account.Me(t.Context())
 						require.NoError(t, err)
-						sb.Fail(name, sandbox.Nth(2), sandbox.Status(409, code))
+						sb.Fail(name, sandbox.Nth(2), sandbox.Status(status, code))
 						require.ErrorIs(t, Discard(write(t.Context(), client, prospectkit.Once("monday"))), prospectkit.ErrOutcomeUnknown)
 						sent := sb.Calls(name)
 						require.Equal(t, 2, sent)
@@ -111,14 +113,14 @@ func TestRepeatedByAGateway_RateLimited(t *testing.T) {
 	}
 }
 
-// Where no response tells of a gateway, a conflict is a refusal, and leaves nothing in doubt. So is one with a body behind a gateway, and any
+// Where no response tells of a gateway, these are refusals, which leave nothing in doubt. So is one with a body behind a gateway, and any
 // other refusal.
 func TestConflictOfAnother(t *testing.T) {
 	for o, codes := range guardedByState() {
-		for _, code := range codes {
+		for code, status := range codes {
 			sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 			client := SandboxClient(t, sb, prospectkit.WithJournal(j))
-			sb.Fail(o.Name, sandbox.Nth(1), sandbox.Status(409, code))
+			sb.Fail(o.Name, sandbox.Nth(1), sandbox.Status(status, code))
 			_, err := EveryCall[o.Name](t.Context(), client)
 			require.ErrorIs(t, err, prospectkit.Code(code))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
