@@ -143,7 +143,7 @@ func (k *Keys) Get(ctx context.Context, limit time.Duration) (*Key, error) {
 		return nil, context.Cause(within)
 	}
 	key, asked, err := k.state()
-	if key != nil || asked > before {
+	if key != nil || err != nil && asked > before {
 		<-k.turn
 		return key, err
 	}

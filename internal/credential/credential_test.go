@@ -95,6 +95,37 @@ func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
 	})
 }
 
+// meanwhile is a context that does something when it is first asked for a value.
+type meanwhile struct {
+	context.Context //nolint:containedctx // it is one
+
+	do func()
+}
+
+func (m *meanwhile) Value(key any) any {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Context.Value(key)
+}
+
+// Whoever waits for a key that another call has used by then, and that was rejected, asks for another one.
+func TestKeys_RejectedBeforeAWaiterHasIt(t *testing.T) {
+	asked := 0
+	k := credential.New("", func(context.Context) (string, error) {
+		asked++
+		return fmt.Sprint("key-", asked), nil
+	})
+	key, err := k.Get(&meanwhile{t.Context(), func() {
+		key, err := k.Get(t.Context(), limit)
+		require.NoError(t, err)
+		k.Reject(key)
+	}}, limit)
+	require.NoError(t, err)
+	require.Equal(t, header("key-2"), key.Header())
+}
+
 // What goes wrong in a source is an error, and the next one who comes asks again, unless the source has not returned.
 func TestKeys_BadSources(t *testing.T) {
 	broken := errors.New("broken")
