@@ -54,8 +54,9 @@ func rateOf(h http.Header, i int, now time.Time, service *clock.Service) (r Rate
 		return ""
 	}
 	r.Limit, r.Remaining = count(line("Ratelimit-Limit")), count(line("Ratelimit-Remaining"))
-	whole, decimals, _ := strings.Cut(line("Ratelimit-Reset"), ".")
-	reset, found := integer(whole)
+	item, params, _ := strings.Cut(line("Ratelimit-Reset"), ";")
+	whole, decimals, _ := strings.Cut(item, ".")
+	reset, found := integer(whole + ";" + params)
 	if decimals != "" {
 		n, err := strconv.ParseUint(decimals, 10, 63)
 		if err != nil {
