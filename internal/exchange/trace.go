@@ -83,7 +83,7 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 			if !safe {
 				t.connected.Store(int64(time.Since(t.began)))
 			}
-			old := !safe && info.Reused && (info.IdleTime > t.Fresh || t.Fresh <= 0) && !t.speaksHTTP2(info.Conn)
+			old := !safe && info.Conn != nil && info.Reused && (info.IdleTime > t.Fresh || t.Fresh <= 0) && !t.speaksHTTP2(info.Conn)
 			if t.stale.Swap(old) {
 				t.wrote.Store(false) // into the buffer of a closed connection
 			}
@@ -95,7 +95,7 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 				return
 			}
 			cancel(ErrReplay)
-			if !t.http2.Load() {
+			if !t.http2.Load() && info.Conn != nil {
 				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
 			}
 		},

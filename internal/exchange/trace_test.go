@@ -54,6 +54,17 @@ func TestDelivery_SecondConnectionForAWrite(t *testing.T) {
 	require.Nil(t, new(Trace).Hooks(true, func(error) {}).WroteHeaderField, "a read may be sent again")
 }
 
+// A transport may tell its connections without showing them: none can be closed then.
+func TestTrace_HiddenConnection(t *testing.T) {
+	var request Trace
+	hooks := request.Hooks(false, func(error) {})
+	hooks.GotConn(httptrace.GotConnInfo{Reused: true, IdleTime: time.Hour})
+	require.False(t, request.Stale(io.EOF))
+	hooks.WroteHeaderField("Idempotency-Key", nil)
+	hooks.GotConn(httptrace.GotConnInfo{})
+	require.Equal(t, 1, request.Replays())
+}
+
 // went is the trace of a request that got so far.
 func went(steps ...string) *Trace {
 	t := Trace{Plain: true, Fresh: time.Minute}
