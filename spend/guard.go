@@ -52,7 +52,7 @@ type Guard struct {
 	err    error
 
 	mu   sync.Mutex
-	late map[string]end // what the store has not taken yet
+	late map[string]*end // what the store has not taken yet
 }
 
 // NewGuard returns a guard with a cap in credits. Its state ends with the process. A client refuses
@@ -68,7 +68,7 @@ func NewGuard(credits int64, prices Prices) *Guard {
 // A process that is killed leaves its reservations. Each counts until its ticket is resolved, or you settle it with [Guard.Commit] or
 // [Guard.Release].
 func NewSharedGuard(credits int64, prices Prices, store Store) *Guard {
-	g := &Guard{most: credits, prices: maps.Clone(prices), store: store, late: map[string]end{}}
+	g := &Guard{most: credits, prices: maps.Clone(prices), store: store, late: map[string]*end{}}
 	if credits < 0 {
 		g.err = errors.Join(g.err, fmt.Errorf("the cap of %d credits is negative", credits))
 	}
@@ -205,7 +205,7 @@ func (g *Guard) settle(ctx context.Context, id string, e end) error {
 func (g *Guard) postpone(id string, e end) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.late[id] = e
+	g.late[id] = &e
 }
 
 // update changes the state, and settles what the store has not taken before.
@@ -222,7 +222,7 @@ func (g *Guard) update(ctx context.Context, change func(*state) error) error {
 			return nil, err
 		}
 		for id, e := range late {
-			s.settle(id, e)
+			s.settle(id, *e)
 		}
 		if err := change(s); err != nil {
 			return nil, err
@@ -232,9 +232,7 @@ func (g *Guard) update(ctx context.Context, change func(*state) error) error {
 	if err == nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		for id := range late {
-			delete(g.late, id)
-		}
+		maps.DeleteFunc(g.late, func(id string, e *end) bool { return e == late[id] }) // another may have come meanwhile
 	}
 	return err
 }

@@ -38,6 +38,24 @@ func TestGuard_LateSettlementsSurviveFailures(t *testing.T) {
 	require.Equal(t, spend.Book{Committed: 25, Released: 25}, booksOf(t, spend.NewSharedGuard(100, perCall, store)).Total)
 }
 
+// A settlement that comes while the store takes an earlier one waits for its own turn.
+func TestGuard_LateSettlementDuringAnother(t *testing.T) {
+	store, away := new(shelf), errors.New("the store is away")
+	g := spend.NewSharedGuard(100, perCall, store)
+	store.after = away
+	require.ErrorIs(t, g.Reserve(t.Context(), call("1", "b")), away)
+	store.after, store.stored = nil, func() {
+		store.stored = nil
+		require.NoError(t, g.Reserve(t.Context(), call("1", "b")), "sent at the second attempt")
+		store.before = away
+		require.ErrorIs(t, g.Commit(t.Context(), "1"), away)
+		store.before = nil
+	}
+	require.NoError(t, g.Reserve(t.Context(), call("2", "free")))
+	require.NoError(t, g.Reserve(t.Context(), call("3", "free")))
+	require.Equal(t, spend.Book{Committed: 25, Released: 25}, booksOf(t, g).Total)
+}
+
 // locking is a store with one row, which another update would wait for.
 type locking struct {
 	shelf
