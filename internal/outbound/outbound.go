@@ -7,6 +7,7 @@ package outbound
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -19,10 +20,10 @@ const (
 
 // found is what a value holds.
 type found struct {
-	suspect bool // encoding/json may have replaced text: unexported fields count, too
-	invalid bool // some text is not valid UTF-8
-	times   []time.Time
-	looked  int // values
+	suspect bool     // encoding/json may have replaced text: unexported fields count, too
+	invalid bool     // some text is not valid UTF-8
+	times   []string // as encoding/json writes instants, each followed by how the service does
+	looked  int      // values
 }
 
 // Invalid returns the paths of what may be text that is not valid UTF-8 in the JSON text of a value, if that holds any. In place of it, the
@@ -50,12 +51,7 @@ func suspect(text []byte) bool {
 func rewrite(text []byte, value any) []byte {
 	var f found
 	f.look(reflect.ValueOf(value), 0)
-	for _, t := range f.times {
-		if old, err := t.MarshalJSON(); err == nil {
-			text = bytes.ReplaceAll(text, old, []byte(t.UTC().Format(`"2006-01-02T15:04:05.000Z"`)))
-		}
-	}
-	return text
+	return []byte(strings.NewReplacer(f.times...).Replace(string(text)))
 }
 
 func (f *found) look(v reflect.Value, depth int) {
@@ -82,7 +78,10 @@ func (f *found) look(v reflect.Value, depth int) {
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			if v.CanInterface() {
-				f.times = append(f.times, v.Interface().(time.Time)) //nolint:forcetypeassert // it is one
+				t := v.Interface().(time.Time) //nolint:forcetypeassert // it is one
+				if old, err := t.MarshalJSON(); err == nil {
+					f.times = append(f.times, string(old), t.UTC().Format(`"2006-01-02T15:04:05.000Z"`))
+				}
 			}
 			return
 		}

@@ -2,6 +2,7 @@ package outbound_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"testing"
 	"time"
 
@@ -151,6 +152,21 @@ func TestInstants(t *testing.T) {
 	}, got)
 	_, _, err = outbound.Encode(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
 	require.Error(t, err)
+}
+
+// What many instants take grows with the text, not with its square.
+func TestManyInstants(t *testing.T) {
+	at := make([]time.Time, 2000)
+	for i := range at {
+		at[i] = time.Date(2026, time.January, 31, 10, i, 0, 0, time.UTC)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sent, _, err := outbound.Encode(at, nil)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Contains(t, string(sent), `,"2026-02-01T19:19:00.000Z"]`)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100*len(sent)))
 }
 
 func TestText(t *testing.T) {
