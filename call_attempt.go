@@ -101,7 +101,7 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		if a.unrecorded && c.unknown == nil {
-			c.unknown = c.asOutcomeUnknown(a)
+			c.unknown = c.asOutcomeUnknown()
 		}
 		c.reportToBudget(a, resp)
 	}()
@@ -123,6 +123,9 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	a.unrecorded, c.lastSent = true, time.Now()
 	resp, err := a.send(c.conf.httpClient.Transport, req)
 	a.ended = time.Now()
+	if !a.unrecorded { // an upload could not be opened again
+		return nil, err
+	}
 	c.lastSent = a.trace.Left(a.ended)
 	a.dumpResponse()
 	c.recordAttempt(a, resp, err)
@@ -266,14 +269,10 @@ func (c *call) reserveAndJournal(a *attempt) error {
 			return err
 		}
 		c.reportToBudget(a, nil) // as not sent
-		began, again := a.began, time.Now()
+		again := time.Now()
 		a.report, a.began, a.ended = budget.Report{}, again, time.Time{}
-		if err := c.admit(a); err != nil {
+		if err := c.admit(a); err != nil || a.began.Sub(again) < staleTicket {
 			return err
-		}
-		if a.began.Sub(again) < staleTicket {
-			a.began = began
-			return nil
 		}
 	}
 }
@@ -399,13 +398,20 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	if whole := c.conf.wholeAttempt; whole > 0 {
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError{limit: whole}) }).Stop()
 	}
-	for again := false; !again || a.mayGoAgain(ctx); again = true { // on another connection
-		a.prepareRequest(a.traced(ctx, base, cancel), req)
-		if again && c.body != nil {
-			a.request.Body = io.NopCloser(bytes.NewReader(c.body))
+	a.prepareRequest(a.traced(ctx, base, cancel), req)
+	if c.conf.dump != nil {
+		c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+	}
+	a.exchangeWith(ctx, base, timer)
+	for a.metOldConnections(ctx) { // it goes again on another one, with the same permit
+		if err = a.openUpload(); err != nil {
+			a.unrecorded = false
+			return nil, err
 		}
-		if c.conf.dump != nil && !again {
-			c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+		a.exchange = exchange.Exchange{}
+		a.prepareRequest(a.traced(ctx, base, cancel), req)
+		if c.body != nil {
+			a.request.Body = io.NopCloser(bytes.NewReader(c.body))
 		}
 		a.exchangeWith(ctx, base, timer)
 	}
@@ -439,20 +445,10 @@ func (a *attempt) traced(ctx context.Context, base http.RoundTripper, cancel con
 	return httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel))
 }
 
-// mayGoAgain reports whether the attempt got only connections that the server might just have been closing: the hooks closed them, so that
-// nothing was sent. The same attempt then goes again, with the same permit.
-func (a *attempt) mayGoAgain(ctx context.Context) bool {
-	if a.abandoned || a.Err == nil || a.trace == nil || ctx.Err() != nil || !a.trace.Stale(a.Err) {
-		return false
-	}
-	if a.upload != nil {
-		if err := a.openUpload(); err != nil {
-			a.Err = err
-			return false
-		}
-	}
-	a.exchange, a.Result = exchange.Exchange{}, exchange.Result{}
-	return true
+// metOldConnections reports whether the attempt got only connections that the server might just have been closing: the hooks closed them, so
+// that nothing was sent.
+func (a *attempt) metOldConnections(ctx context.Context) bool {
+	return !a.abandoned && a.Err != nil && a.trace != nil && ctx.Err() == nil && a.trace.Stale(a.Err)
 }
 
 // prepareRequest makes the request of the attempt from that of the loop: with the header of the call, the key and the file.
@@ -537,6 +533,8 @@ func (a *attempt) dumpResponse() {
 // delivered returns what is known about the delivery of an attempt after send.
 func (a *attempt) delivered(resp *http.Response, err error) string {
 	switch {
+	case !a.unrecorded: // it met old connections only
+		return deliveryNotSent
 	case resp != nil && a.BodyErr == nil:
 		return deliveryConfirmed
 	case resp != nil, a.trace == nil:

@@ -81,7 +81,7 @@ func (c *call) asError() *Error {
 	return e
 }
 
-func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
+func (c *call) asOutcomeUnknown() *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {
 		e := c.asError()
@@ -90,7 +90,7 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	}
 	conf := c.conf
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: c.firstSent,
 		op: c.op, cause: cause, look: c.in.look, conf: func() *config { return conf },
 	}
 }

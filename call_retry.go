@@ -160,7 +160,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	c.next, c.pause = decide(f, c.op.Class, c.in.pageToken != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
-		c.unknown = c.asOutcomeUnknown(a)
+		c.unknown = c.asOutcomeUnknown()
 	}
 	if c.next == stepUnknown && c.opts.allowRetryUnknown && decisions[f].read.retries() {
 		c.next = stepRetry

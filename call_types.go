@@ -68,7 +68,7 @@ type expected struct {
 	made     func() time.Time // when it was made, by the response; nil: nothing tells
 	take     func() error     // takes the response once it is known to be the service's, or none: see acceptWithoutBody; its error is that of the call
 	shape    op.Shape         // if it differs from the operation's
-	maxItems int              // of a page, at most; 0: as many as any array
+	maxItems int              // of a page, at most; 0: 10,000
 }
 
 func repeatsID(id string, shown *string) expected {

@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -144,6 +145,32 @@ func TestIdleConnections_YoungOnesServe(t *testing.T) {
 			time.Sleep(3 * time.Second)
 		}
 		require.EqualValues(t, 1, m.Dials.Load())
+	})
+}
+
+// A file that cannot be opened for another connection ends the call, as one that cannot be opened at all: nothing was sent.
+func TestIdleConnections_AFileThatCannotBeOpenedAgain(t *testing.T) {
+	farServer(t, time.Hour, "", func(t *testing.T, m *tests.MemoryServer) {
+		for _, rt := range []http.RoundTripper{m.Transport, tests.RoundTrip(m.Transport.RoundTrip)} {
+			client, in, opened, gone := tests.NewClient(t, rt, tests.Journaled()), tests.CSVUpload("name\nAda\n"), 0, errors.New("the file is gone")
+			open := in.Open
+			in.Open = func() (io.ReadCloser, error) {
+				if opened++; opened > 1 {
+					return nil, gone
+				}
+				return open()
+			}
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			time.Sleep(5 * time.Second)
+			before := m.Requests.Load()
+			_, err := client.Imports.Upload(t.Context(), in)
+			require.ErrorIs(t, err, gone)
+			//			require.NotContains(t, err.Error(), "no connection")
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, 2, opened)
+			require.Equal(t, before, m.Requests.Load())
+			tests.NothingInFlight(t, client)
+		}
 	})
 }
 
