@@ -23,7 +23,7 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// run makes attempts until one decides the call. Each is one RoundTrip of the call, in call_attempt.go. The loop is go-retryablehttp's, a
+// run makes attempts until one decides the call. Each is one RoundTrip of the call, below. The loop is go-retryablehttp's, a
 // client for each call, so that its functions know the call:
 //
 //   - CheckRetry is the decision, which the attempt has made by the table. The default would retry writes.
@@ -243,7 +243,7 @@ func (c *call) needKey() error {
 		return nil
 	}
 	if _, err := keys.Get(c.ctx, c.timeout); err != nil {
-		return c.keepBack(RuleToken, c.redactError(err))
+		return c.refuseAttempt(RuleToken, c.redactError(err))
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (c *call) store() error {
 	for try := 1; c.journaled(); try++ {
 		c.lastSent = time.Now()
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
-			return c.keepBack(RuleJournal, err)
+			return c.refuseAttempt(RuleJournal, err)
 		}
 		switch took := time.Since(c.lastSent); {
 		case took < staleTicket || c.ctx.Err() != nil:
@@ -324,7 +324,7 @@ func (c *call) store() error {
 		case try == 3 && took < clock.MaxError:
 			return nil
 		case try == 3:
-			return c.keepBack(RuleJournal, errSlowJournal)
+			return c.refuseAttempt(RuleJournal, errSlowJournal)
 		}
 	}
 	return nil
@@ -345,7 +345,7 @@ func (c *call) reserve() error {
 	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
 	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.FreeRead()
 	if err := c.conf.guard.Reserve(c.ctx, cost); err != nil {
-		return c.keepBack(RuleSpendGuard, err)
+		return c.refuseAttempt(RuleSpendGuard, err)
 	}
 	c.reserved = true
 	return nil
@@ -361,12 +361,12 @@ func (c *call) onceMeanwhile() error {
 	if err == nil && e == nil {
 		return nil
 	}
-	return c.keepBack(c.keptBy(e, err))
+	return c.refuseAttempt(c.ruleAgainst(e, err))
 }
 
-// keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
+// refuseAttempt keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
 // added to the cause of the last attempt.
-func (c *call) keepBack(rule SafetyRule, cause error) error {
+func (c *call) refuseAttempt(rule SafetyRule, cause error) error {
 	if len(c.attempts) == 0 {
 		c.refused = c.refuse(rule, cause)
 	} else {
@@ -480,7 +480,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer exchange.Timer) {
 	c, x := a.call, &a.exchange
 	x.Base, x.Request, x.Upload = base, &a.request, a.upload
-	x.Limit, x.Timer, x.Silence, x.Began = c.conf.maxBody, timer, c.timeout, c.lastSent
+	x.MaxBody, x.Timer, x.Silence, x.Began = c.conf.maxBody, timer, c.timeout, c.lastSent
 	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else {

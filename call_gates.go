@@ -119,15 +119,15 @@ func (c *call) onceBefore() error {
 	case err == nil && e.Outcome == journal.Unknown && !e.InProgress && c.sameBody(e):
 		return earlierUnknown(c.conf, c.op, e.Ticket, c.in.look)
 	}
-	return c.refuse(c.keptBy(e, err))
+	return c.refuse(c.ruleAgainst(e, err))
 }
 
-// keptBy says why a call with the key of another one is not sent.
-func (c *call) keptBy(e *journal.Entry, err error) (SafetyRule, error) {
+// ruleAgainst says why a call is not sent whose key an earlier one has.
+func (c *call) ruleAgainst(e *journal.Entry, err error) (SafetyRule, error) {
 	if err != nil {
 		return RuleJournal, err
 	}
-	c.keeper = e
+	c.earlierCall = e
 	switch {
 	case !c.sameBody(e):
 		return RuleOtherBody, fmt.Errorf("of ticket %s, %s", e.Ticket.ID, e.Outcome)

@@ -60,7 +60,7 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 // refuse makes the refusal of the call by a rule.
 func (c *call) refuse(rule SafetyRule, cause error) *RefusedError {
 	refused := c.withRoute(ruleRefusal(c.op, rule, cause))
-	refused.Earlier = c.keeper
+	refused.Earlier = c.earlierCall
 	return refused
 }
 

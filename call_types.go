@@ -144,9 +144,9 @@ type tally struct {
 	tooLate     bool          // no time was left for the next attempt
 
 	// Why an attempt was not sent: a rule, which refused the first one, or the limiter.
-	refused   *RefusedError
-	keeper    *journal.Entry // the earlier call with the key of Once
-	waitError *waitError
+	refused     *RefusedError
+	earlierCall *journal.Entry // the earlier call with the key of Once
+	waitError   *waitError
 
 	// What may have happened, for resolution, journal and guard.
 	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
@@ -175,7 +175,7 @@ type attempt struct {
 	rate           ratehdr.Rate
 
 	request   http.Request
-	timeLimit exchange.Limit
+	timeLimit exchange.TimeLimit
 	upload    *exchange.Upload
 	exchange  exchange.Exchange
 	exchange.Result

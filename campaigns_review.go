@@ -310,37 +310,37 @@ func approvedBy(digest string, approvals []journal.Entry) bool {
 // the other.
 func (c *call) mayApprove() error {
 	if c.met() {
-		return c.keep(errAged)
+		return c.withhold(errAged)
 	}
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	switch {
 	case err != nil:
-		return c.keepBack(RuleJournal, err)
+		return c.refuseAttempt(RuleJournal, err)
 	case approvedBy(digest, approvals):
-		return c.keep(errAlready)
+		return c.withhold(errAlready)
 	}
 	var others review.Review
 	for _, e := range approvals {
 		switch {
 		case e.Ticket.ID == c.ticketID:
 		case e.Outcome == journal.Unknown:
-			return c.keepBack(RuleInProgress, noOutcomeYet(e.Ticket))
+			return c.refuseAttempt(RuleInProgress, noOutcomeYet(e.Ticket))
 		default:
 			others.Approved(e.Ticket.ID, false)
 		}
 	}
 	if !others.ApprovedAs(digest) {
-		return c.keepBack(RuleReview, errAnother)
+		return c.refuseAttempt(RuleReview, errAnother)
 	}
 	if c.evidence.aged() {
-		return c.keep(errAged)
+		return c.withhold(errAged)
 	}
 	return nil
 }
 
-// keep keeps an attempt from being sent by this call: Approve reads again, and makes another one, or is done.
-func (c *call) keep(why error) error {
+// withhold keeps an attempt from being sent by this call: Approve reads again, and makes another one, or is done.
+func (c *call) withhold(why error) error {
 	c.cause = withCause(c.cause, why)
 	return why
 }

@@ -349,7 +349,7 @@ func (c *config) build() {
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	c.httpClient = &h
 	if c.timeLimits = nil; ok {
-		c.timeLimits = new(exchange.Limits)
+		c.timeLimits = new(exchange.TimeLimits)
 	}
 	// Another transport may lead to another server.
 	c.headersSeen, c.clock, c.idle, c.relayed, c.responds = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle), new(exchange.Relayed), new(atomic.Bool)

@@ -147,8 +147,8 @@ type config struct {
 	clock       *clock.Service
 	idle        *exchange.Idle
 	relayed     *exchange.Relayed
-	responds    *atomic.Bool     // the last attempt had a response
-	timeLimits  *exchange.Limits // nil: each attempt has a timer of its own
+	responds    *atomic.Bool         // the last attempt had a response
+	timeLimits  *exchange.TimeLimits // nil: each attempt has a timer of its own
 	headersSeen *ratehdr.Seen
 	polls       *waits.Shared[Agent]     // of WaitEach; not shared with another source of keys either
 	resting     *waits.Rests[Resolution] // what Resolve cannot settle

@@ -114,6 +114,6 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	check := func(bad *check.Violations) { in.checkNames(bad, "knowledgeHubId") }
-	return do[Object](ctx, s.conf, op.HubsSetDefault, args{body: in, check: check}, opts)
+	names := func(bad *check.Violations) { in.checkNames(bad, "knowledgeHubId") }
+	return do[Object](ctx, s.conf, op.HubsSetDefault, args{body: in, check: names}, opts)
 }

@@ -112,7 +112,7 @@ func listPager(s *ListsService, p ListsParams) collection {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	of := collection{conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, orderKnown: p.FolderID == "" && p.Search == ""}
 	read := func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
-		p := p
+		p := p // pages are read at the same time
 		p.PageNum = number
 		return s.Page(ctx, p, opts...)
 	}
@@ -319,11 +319,11 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
-	check := func(bad *check.Violations) {
+	names := func(bad *check.Violations) {
 		in.checkNames(bad, "contactIds")
 		in.checkChoice(bad)
 	}
-	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
+	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: names}, opts)
 }
 
 // AddContacts adds new rows to a list. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts). It

@@ -60,17 +60,6 @@ type RowsParams struct {
 	Descending bool        // highest first
 }
 
-// heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
-func (q *rowsAsked) heeded(kind ListKind) error {
-	ignored := rowquery.Ignored(string(kind), q.query.SortBy, q.query.Filters)
-	if len(ignored) == 0 {
-		return nil
-	}
-	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.classes = []ErrorClass{ErrInvalid}
-	return e
-}
-
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
@@ -212,6 +201,17 @@ func (q *rowsAsked) page(number int) args {
 	query := q.query
 	query.PageNum = number
 	return args{ids: []string{q.listID}, query: query, check: q.check}
+}
+
+// heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
+func (q *rowsAsked) heeded(kind ListKind) error {
+	ignored := rowquery.Ignored(string(kind), q.query.SortBy, q.query.Filters)
+	if len(ignored) == 0 {
+		return nil
+	}
+	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
+	e.classes = []ErrorClass{ErrInvalid}
+	return e
 }
 
 func (q *rowsAsked) check(bad *check.Violations) { *bad = append(*bad, q.bad...) }

@@ -311,8 +311,8 @@ func (p *Page[T]) ahead() int {
 	return min(pages, 1+int(p.took.Seconds()*float64(p.Rate.Limit)/60))
 }
 
-// read notes what the call of a page tells beside the page.
-func (p *Page[T]) read(c *call) *Page[T] {
+// about notes what the call of a page tells beside the page.
+func (p *Page[T]) about(c *call) *Page[T] {
 	p.RequestID, p.Rate, p.took, p.length = c.requestID, c.rate, c.attempts[len(c.attempts)-1].Duration, c.length
 	return p
 }
@@ -404,7 +404,7 @@ func (l listing[T]) read(ctx context.Context, number int, opts []CallOption) (*P
 	if err != nil {
 		return nil, err
 	}
-	return page.read(c), nil
+	return page.about(c), nil
 }
 
 func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
@@ -514,7 +514,7 @@ func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit
 	if err != nil {
 		return nil, err
 	}
-	return response.page().read(c), nil
+	return response.page().about(c), nil
 }
 
 func (p *pageResponse[T]) hasContent() bool { return p.page().hasContent() }

@@ -20,7 +20,7 @@ type Result struct {
 	BodyErr  error   // why the body of a success is incomplete
 }
 
-// Timer is a [time.Timer] or a [Limit].
+// Timer is a [time.Timer] or a [TimeLimit].
 type Timer interface {
 	Reset(after time.Duration) bool
 	Stop() bool
@@ -35,7 +35,7 @@ type Exchange struct {
 	Base    http.RoundTripper
 	Request *http.Request
 	Upload  *Upload
-	Limit   int64         // of the body
+	MaxBody int64
 	Timer   Timer         // ends the attempt; what arrives restarts it
 	Silence time.Duration // that ends it
 	Began   time.Time     // when it was set
@@ -130,7 +130,7 @@ func successful(resp *http.Response) bool { return resp.StatusCode >= 200 && res
 // call for hours.
 func (x *Exchange) read() {
 	const errorPage = 256 << 10
-	resp, limit, ok := x.Response, x.Limit, successful(x.Response)
+	resp, limit, ok := x.Response, x.MaxBody, successful(x.Response)
 	if !ok {
 		limit = min(limit, errorPage)
 	}

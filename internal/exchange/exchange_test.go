@@ -37,7 +37,7 @@ func of(t *testing.T, base http.RoundTripper) *Exchange {
 	t.Cleanup(func() { timer.Stop() })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host/", http.NoBody)
 	require.NoError(t, err)
-	return &Exchange{Base: base, Request: req, Limit: 1 << 20, Timer: timer, Silence: time.Minute, Began: time.Now()}
+	return &Exchange{Base: base, Request: req, MaxBody: 1 << 20, Timer: timer, Silence: time.Minute, Began: time.Now()}
 }
 
 func TestDo(t *testing.T) {
@@ -79,7 +79,7 @@ func TestDo(t *testing.T) {
 			}
 			base, body := respond(c.status, c.body, header...)
 			x := of(t, base)
-			x.Limit = c.limit
+			x.MaxBody = c.limit
 			r := x.Do()
 			defer Release(r.Body)
 			require.NoError(t, r.Err)

@@ -62,7 +62,7 @@ func connectThrough(t *testing.T, status string) error {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://service.example/api/v1", http.NoBody)
 	require.NoError(t, err)
 	trace := Trace{Plain: true, Fresh: time.Minute}
-	x := Exchange{Base: transport, Request: req, Limit: 1, Timer: time.NewTimer(time.Hour), Silence: time.Hour, Began: time.Now()}
+	x := Exchange{Base: transport, Request: req, MaxBody: 1, Timer: time.NewTimer(time.Hour), Silence: time.Hour, Began: time.Now()}
 	x.Request = req.WithContext(httptrace.WithClientTrace(req.Context(), trace.Hooks(false, func(error) {})))
 	r := x.Do()
 	require.Error(t, r.Err)

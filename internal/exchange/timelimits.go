@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Limits end attempts that take longer than they may. They share a timer: one for each attempt would wake an idle thread each time, which
+// TimeLimits end attempts that take longer than they may. They share a timer: one for each attempt would wake an idle thread each time, which
 // costs a small call a tenth. The timer stays when the last attempt has ended, and ends with its next tick. The zero value is ready for use.
-type Limits struct {
+type TimeLimits struct {
 	mu      sync.Mutex
-	running map[*Limit]time.Time // when each ends
-	due     time.Time            // when the timer ticks; zero: there is none
+	running map[*TimeLimit]time.Time // when each ends
+	due     time.Time                // when the timer ticks; zero: there is none
 }
 
-// Limit is the time limit of one attempt. Set its End, then start it.
-type Limit struct {
+// TimeLimit is the time limit of one attempt. Set its End, then start it.
+type TimeLimit struct {
 	End func() // in a goroutine of the timer
 
-	all *Limits
+	all *TimeLimits
 }
 
 // Start lets a limit run. It ends after that time, unless it is reset or stopped before.
-func (all *Limits) Start(l *Limit, after time.Duration) {
+func (all *TimeLimits) Start(l *TimeLimit, after time.Duration) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.running == nil {
-		all.running = make(map[*Limit]time.Time)
+		all.running = make(map[*TimeLimit]time.Time)
 	}
 	l.all = all
 	all.set(l, after)
 }
 
 // Reset lets a limit that runs end after that time. It reports false if it has ended.
-func (l *Limit) Reset(after time.Duration) bool {
+func (l *TimeLimit) Reset(after time.Duration) bool {
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
 	_, running := l.all.running[l]
@@ -43,7 +43,7 @@ func (l *Limit) Reset(after time.Duration) bool {
 }
 
 // Stop stops a limit. It reports false if it has ended.
-func (l *Limit) Stop() bool {
+func (l *TimeLimit) Stop() bool {
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
 	_, running := l.all.running[l]
@@ -51,14 +51,14 @@ func (l *Limit) Stop() bool {
 	return running
 }
 
-func (all *Limits) set(l *Limit, after time.Duration) {
+func (all *TimeLimits) set(l *TimeLimit, after time.Duration) {
 	now := time.Now()
 	all.running[l] = now.Add(after)
 	all.tick(now.Add(after), now)
 }
 
 // tick makes the timer tick at that time at the latest.
-func (all *Limits) tick(at, now time.Time) {
+func (all *TimeLimits) tick(at, now time.Time) {
 	if all.due.IsZero() || at.Before(all.due) || now.After(all.due) { // a due that is over is that of a clock which has ended, or ticks now
 		all.due = at
 		time.AfterFunc(at.Sub(now), all.check)
@@ -66,13 +66,13 @@ func (all *Limits) tick(at, now time.Time) {
 }
 
 // check ends the limits that are over.
-func (all *Limits) check() {
+func (all *TimeLimits) check() {
 	for _, l := range all.over() {
 		l.End()
 	}
 }
 
-func (all *Limits) over() (ended []*Limit) {
+func (all *TimeLimits) over() (ended []*TimeLimit) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	now := time.Now()

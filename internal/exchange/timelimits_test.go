@@ -54,8 +54,8 @@ func TestLimits_AsTimers(t *testing.T) {
 				}
 			})
 		}
-		var all Limits
-		limits := make([]Limit, len(events))
+		var all TimeLimits
+		limits := make([]TimeLimit, len(events))
 		shared := run(func(i int, after time.Duration, end func()) Timer {
 			limits[i].End = end
 			all.Start(&limits[i], after)
@@ -72,10 +72,10 @@ func TestLimits_AsTimers(t *testing.T) {
 // One timer does for calls that follow each other, and none is left in the end. What has ended is neither stopped nor reset.
 func TestLimits_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all Limits
+		var all TimeLimits
 		ended := make(chan string, 2)
-		limit := func(name string, after time.Duration) *Limit {
-			l := &Limit{End: func() { ended <- name }}
+		limit := func(name string, after time.Duration) *TimeLimit {
+			l := &TimeLimit{End: func() { ended <- name }}
 			all.Start(l, after)
 			return l
 		}
