@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -152,8 +153,10 @@ func (x *Exchange) read() {
 		*x.Body, x.BodyErr = readAll(sized(*x.Body, min(size, limit)), x, limit, x.renew)
 	}
 	_ = resp.Body.Close()
-	if gzipped && isGzip(*x.Body) && (x.BodyErr == nil || !ok) {
-		x.Body, x.BodyErr = gunzip(x.Body, limit)
+	if gzipped && isGzip(*x.Body) {
+		var err error
+		x.Body, err = gunzip(x.Body, limit)
+		x.BodyErr = cmp.Or(x.BodyErr, err)
 	}
 	if !ok {
 		x.BodyErr = nil // the status counts, whatever is left of the envelope

@@ -57,6 +57,9 @@ func TestDecode_LessEvidenceProvesNoMore(t *testing.T) {
 					_, err := call(t.Context(), tests.NewClient(t, breaksOff(c.body, at, "Content-Type", c.kind), tests.OneAttempt))
 					require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "cut at %d: %v", at, err)
 				}
+				packed := tests.Zip(c.body)
+				_, err := call(t.Context(), tests.NewClient(t, breaksOff(packed, len(packed)-8, "Content-Type", c.kind, "Content-Encoding", "gzip"), tests.OneAttempt))
+				require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "compressed: %v", err)
 			})
 		})
 	}
