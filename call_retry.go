@@ -35,7 +35,7 @@ const (
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
-	failRepeated   // a conflict, missing credits or a 429, perhaps after this very request was processed, because a gateway has repeated it
+	failRepeated   // an error that the request may have caused itself, or a 429 after it was processed, because a gateway has repeated it
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled   // sent, then the context of the call ended
 
@@ -264,7 +264,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failLost
 	case isSuccess(status): // a login page, a cache or the page of a gateway may look like that
 		return failUnproved
-	case status == http.StatusTooManyRequests && c.op.Write() && c.mayArriveTwice():
+	case status == http.StatusTooManyRequests && c.mayArriveTwice():
 		return failRepeated
 	case status == http.StatusTooManyRequests: // refused before any work, whoever counts
 		return failRateLimited
@@ -285,13 +285,11 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failOther
 	case c.errorCode() == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
-	case status >= 400 && c.mayRekey() && c.op.Write() && c.mayArriveTwice(): // the key was revoked between the two, perhaps
+	case status >= 400 && c.mayRekey() && c.mayArriveTwice(): // the key was revoked between the two, perhaps
 		return failRepeated
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
-	case c.op.Write() && classOf(c.errorCode(), status) == ErrConflict && c.mayBeRepeated():
-		return failRepeated
-	case c.op.Write() && classOf(c.errorCode(), status) == ErrInsufficientCredits && c.mayArriveTwice(): // the first of two took them, perhaps
+	case c.explainsItself(classOf(c.errorCode(), status)):
 		return failRepeated
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
@@ -300,13 +298,16 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	}
 }
 
-// mayBeRepeated reports whether a conflict may be the effect of the request. An approval of a review needs no sign of a gateway, because
-// the review showed a campaign that was not active.
-func (c *call) mayBeRepeated() bool { return c.in.lookup.Digest != "" || c.mayArriveTwice() }
+// explainsItself reports whether an error of a class may be the effect of the request: the first of two was applied, used up the credits, or
+// deleted what it names. A conflict of an approval needs no sign of a gateway, because the review showed a campaign that was not active.
+func (c *call) explainsItself(class ErrorClass) bool {
+	effect := class == ErrConflict || class == ErrInsufficientCredits || class == ErrNotFound && c.method == http.MethodDelete
+	return class == ErrConflict && c.in.lookup.Digest != "" || effect && c.mayArriveTwice()
+}
 
-// mayArriveTwice reports whether a gateway may have sent the request twice: some repeat what has no body, and tell of themselves.
+// mayArriveTwice reports whether a gateway may have sent what is not a free read twice: some repeat what has no body, and tell of themselves.
 func (c *call) mayArriveTwice() bool {
-	return c.body == nil && c.in.upload == nil && c.conf.relayed.Seen()
+	return !c.op.FreeRead() && c.body == nil && c.in.upload == nil && c.conf.relayed.Seen()
 }
 
 // longBody is the least length of a body that a server can find too long. Below, a 413 is one for its response, which some platforms send

@@ -573,7 +573,7 @@ func failureRows(t *testing.T) map[failure][]string {
 // decidedCells is what follows a failure, in the words of a page.
 func decidedCells(f failure, words map[step]string) []string {
 	if f == failRepeated {
-		return []string{"-", "-", words[decide(f, op.Unsafe, false)]} // no read can fail like that
+		return []string{"-", words[decide(f, op.PaidRead, false)], words[decide(f, op.Unsafe, false)]} // no free read can fail like that
 	}
 	paid := words[decide(f, op.PaidRead, false)]
 	if decide(f, op.PaidRead, true) != decide(f, op.PaidRead, false) {

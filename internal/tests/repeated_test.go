@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -177,5 +178,41 @@ func TestRepeatedByAGateway_KeyRevoked(t *testing.T) {
 				require.Equal(t, 1, calls, "the next call has another key")
 			})
 		}
+	}
+}
+
+// What a paid read of the caller's without a body costs, the first request may have cost, and what it deletes, that may have deleted.
+func TestRepeatedByAGateway_OfTheCaller(t *testing.T) {
+	paid, deletes := Described(http.MethodGet, op.PaidRead), Described(http.MethodDelete, op.Unsafe)
+	for name, c := range map[string]struct {
+		o       prospectkit.Operation
+		status  int
+		code    string
+		unknown bool
+	}{
+		"the credits are used up":      {paid, 402, "INSUFFICIENT_CREDITS", true},
+		"the rate limit is":            {paid, 429, "RATE_LIMITED", true},
+		"it is gone":                   {deletes, 404, "LIST_NOT_FOUND", true},
+		"there is no such operation":   {deletes, 404, "ENDPOINT_NOT_FOUND", false},
+		"it is refused for its form":   {deletes, 422, "VALIDATION_FAILED", false},
+		"what it changes is not there": {Described(http.MethodPost, op.Unsafe), 404, "LIST_NOT_FOUND", false},
+		"nothing of it is there":       {paid, 404, "LIST_NOT_FOUND", false},
+	} {
+		InBubble(t, name, func(t *testing.T) {
+			for _, via := range []string{"1.1 cache (Varnish/7.1)", ""} {
+				sent := 0
+				gateway := Counting(&sent, func(*http.Request) (*http.Response, error) {
+					resp := Respond(c.status, Envelope(c.code), "Retry-After", "1")
+					if via != "" {
+						resp.Header.Set("Via", via)
+					}
+					return resp, nil
+				})
+				err := NewClient(t, gateway).Call(t.Context(), c.o, nil, nil)
+				unknown := via != "" && c.unknown
+				require.Equal(t, unknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), "%q: %v", via, err)
+				require.Equal(t, !unknown && c.status == http.StatusTooManyRequests, sent > 1)
+			}
+		})
 	}
 }
