@@ -271,6 +271,18 @@ func TestOnce_UploadThatCannotBeRead(t *testing.T) {
 	})
 }
 
+// So does a context that has ended before.
+func TestOnce_UploadAfterTheContext(t *testing.T) {
+	sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	in := prospectkit.UploadFrom("people.csv", 6, strings.NewReader("email\n"))
+	_, err := SandboxClient(t, sb, prospectkit.WithJournal(j)).Imports.Upload(ctx, in, prospectkit.Once("contacts"))
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Empty(t, j.Entries())
+}
+
 // readError, readWaits and readStops are what is left of a file.
 type (
 	readError struct{ error }

@@ -127,8 +127,11 @@ func (b *Body) look(ctx context.Context, limit time.Duration) (err error) {
 
 // again has the open file read to its end, and opens it again for the first attempt.
 func (b *Body) again(ctx context.Context, limit time.Duration, read func(file io.Reader) error) error {
-	first := b.opened
-	file, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
+	first, err := b.take(ctx, limit)
+	if err != nil {
+		return err
+	}
+	b.opened, err = exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
 		err := read(first)
 		exchange.Close(first)
 		if err != nil {
@@ -136,7 +139,6 @@ func (b *Body) again(ctx context.Context, limit time.Duration, read func(file io
 		}
 		return b.file.Open()
 	})
-	b.opened = file
 	if unread, ok := errors.AsType[unreadError](err); ok {
 		return redact.WithoutURL(unread.error)
 	}
@@ -170,14 +172,20 @@ func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) error 
 	return nil
 }
 
+// take returns the file that was opened, or opens it if there is none.
+func (b *Body) take(ctx context.Context, limit time.Duration) (file *exchange.Source, err error) {
+	if file = b.opened; file == nil {
+		return exchange.Open(ctx, limit, b.file.Open)
+	}
+	b.opened = nil
+	return file, nil
+}
+
 // Open opens the form for an attempt, the first time with the file that was opened already.
 func (b *Body) Open(ctx context.Context, limit time.Duration) (*exchange.Upload, error) {
-	file := b.opened
-	if b.opened = nil; file == nil {
-		var err error
-		if file, err = exchange.Open(ctx, limit, b.file.Open); err != nil {
-			return nil, fmt.Errorf("%s %w", filePart, err)
-		}
+	file, err := b.take(ctx, limit)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", filePart, err)
 	}
 	return exchange.NewUpload(b.head, b.tail, file, b.file.Size, b.file.Progress), nil
 }
