@@ -228,8 +228,8 @@ func (c *call) adjustAgent() response {
 		}
 	}}, agentTakes[a.Type]...))
 	spec := readSpec(a.Type, bodyInput(merged))
-	if spec.name != a.Name {
-		c.nameFree(strings.TrimSpace(spec.name))
+	if name := strings.TrimSpace(spec.name); name != strings.TrimSpace(a.Name) {
+		c.nameFree(name)
 	}
 	c.sourcesExist(spec)
 	signalAccepted(spec)

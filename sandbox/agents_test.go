@@ -346,6 +346,7 @@ func TestAgentAdjust(t *testing.T) {
 			refused, _ := c.do("PATCH", path, object{param: change}).fails(422, "VALIDATION_FAILED")
 			require.Equal(t, param, refused)
 		}
+		require.Equal(t, "New name ", at(c.do("PATCH", path, object{"listName": "New name "}).ok(200), "agent", "name"), "it is its own")
 		c.do("PATCH", path, object{"listName": "people"}).fails(409, "LIST_NAME_TAKEN")
 		c.do("PATCH", path, object{"listId": id(99)}).fails(404, "LIST_NOT_FOUND")
 		c.do("PATCH", path, "[").fails(400, "INVALID_REQUEST")

@@ -139,7 +139,9 @@ func (c *call) editSend() response {
 	case s.State != sendScheduled && s.State != sendApprovalRequired:
 		deny("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
 	}
-
+	if step := cp.step(s.StepID); step != nil {
+		stop(arrange([]Step{{Type: step.Type, Body: c.in.text("body")}}))
+	}
 	next := *s
 	stop(patch(&next, c.sent))
 	c.effect(func() {

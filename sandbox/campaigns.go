@@ -152,8 +152,11 @@ func (c *Campaign) begin(ws *workspace, created, now time.Time) {
 		}
 		ws.sb.scheduleInitialization(ws, c)
 	}
+	if !c.ActivatesAt.IsZero() && c.ActivatesAt.Before(now) { // it was stopped meanwhile
+		c.ActivatesAt = now
+	}
 	ws.sb.scheduleActivation(ws, c)
-	ws.sb.scheduleSends(ws, c, time.Time{})
+	ws.sb.scheduleSends(ws, c, now)
 }
 
 // ReadyCampaign is a draft that can be approved, once an e-mail account is connected: it sends one message to each contact of

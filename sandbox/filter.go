@@ -308,8 +308,9 @@ func parseICPMatch(key string, raw json.RawMessage) test {
 // parseColumns reads the filters of custom columns, by their ids.
 func parseColumns(key string, raw json.RawMessage) test {
 	var tests []test
-	for id, filter := range objectOf(key, raw) {
-		tests = append(tests, parseColumn(id, filter))
+	columns := objectOf(key, raw)
+	for _, id := range slices.Sorted(maps.Keys(columns)) {
+		tests = append(tests, parseColumn(id, columns[id]))
 	}
 	if len(tests) == 0 {
 		return nil

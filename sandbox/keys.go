@@ -56,7 +56,7 @@ func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 }
 
 func (ws *workspace) ownerKey() *key {
-	return find(ws.keys, func(k *key) bool { return len(k.Scopes) == 0 && !k.Revoked })
+	return find(ws.keys, func(k *key) bool { return len(k.Scopes) == 0 && !k.Revoked && k.ExpiresAt.IsZero() })
 }
 
 // findKey finds the key of a request, or none if it is not valid for any reason. A password makes it malformed.

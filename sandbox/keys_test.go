@@ -63,6 +63,12 @@ func TestRevokedAndExpiredKeys(t *testing.T) {
 	c.get("/business/me").ok(200)
 }
 
+func TestTheTokenOfAWorkspaceIsOneThatLasts(t *testing.T) {
+	keys := []sandbox.Key{{Token: "expired", ExpiresAt: start.Add(-time.Hour)}}
+	sb := sandbox.New(t, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Keys: keys}}}))
+	inPlace(t, sb).get("/business/me").ok(200)
+}
+
 func TestScopes(t *testing.T) {
 	scopes := []string{"lists", "campaigns", "search", "contacts", "agents", "companies"}
 	onEachRoad(t, []sandbox.Option{sandbox.NoLimits()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {

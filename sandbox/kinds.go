@@ -20,6 +20,7 @@ type kind[T any] struct {
 	check   func(whole *Workspace, seed T, fail failing) // optional
 	hidden  func(object *T) bool                         // optional: it responds like a missing one
 	fill    func(ws *workspace, object *T)               // optional: what a seed leaves open
+	gone    func(ws *workspace, id string)               // optional: nothing refers to a removed one any more
 }
 
 // beginner is an object that begins at the first use, or when it is made or changed: it sets the times that a seed leaves open, and
@@ -99,6 +100,9 @@ func (k *kind[T]) remove(ws *workspace, id string) error {
 		return k.none(id)
 	}
 	ws.objects[k] = slices.DeleteFunc(k.in(ws), func(other *T) bool { return other == object })
+	if k.gone != nil {
+		k.gone(ws, id)
+	}
 	*object = *new(T)
 	return nil
 }

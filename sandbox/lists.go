@@ -146,6 +146,13 @@ var folders = keeps(kind[Folder]{
 	check: func(_ *Workspace, f Folder, fail failing) {
 		fail.among("folder", f.Name, "type", f.Type, folderTypes...)
 	},
+	gone: func(ws *workspace, id string) {
+		for _, l := range lists.in(ws) {
+			if sameID(l.FolderID, id) {
+				l.FolderID = ""
+			}
+		}
+	},
 })
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
@@ -158,6 +165,13 @@ var lists = keeps(kind[List]{
 	fill: func(ws *workspace, l *List) {
 		l.EntityType = cmp.Or(l.EntityType, ContactList)
 		l.Rows, _ = ws.identified(l.Rows)
+	},
+	gone: func(ws *workspace, id string) {
+		for _, a := range agents.in(ws) {
+			if sameID(a.ListID, id) {
+				a.ListID = ""
+			}
+		}
 	},
 })
 

@@ -237,6 +237,12 @@ func TestIdsMayBeInUpperCase(t *testing.T) {
 	c := inPlace(t, sb)
 	require.Equal(t, "Berlin 100%", at(c.get(lists+"/"+strings.ToUpper(id(11))).ok(200), "list", "name"))
 	require.Len(t, c.get(rowsOf(strings.ToUpper(id(11)))).ok(200)["data"], 2)
+	row := strings.ToUpper(rid("r1"))
+	require.EqualValues(t, 1, c.do("POST", lists+"/"+id(14)+"/members", object{"contactIds": []string{row}}).ok(200)["addedCount"])
+	sb.Do(func(tx *sandbox.Tx) { tx.ChangeRow(id(14), sandbox.Row{"id": row, "n": 1}) })
+	require.Equal(t, []string{"r1"}, names(c.get(rowsOf(id(14))).ok(200), "id"))
+	sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(id(14), row) })
+	require.Empty(t, sb.Rows(id(14)))
 }
 
 func TestListsMove(t *testing.T) {

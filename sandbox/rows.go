@@ -85,7 +85,7 @@ func rowPage(l *List, rows []json.RawMessage, pages object) response {
 // rowIndex is how the rows of a list are found: made when it is needed, and gone when they change.
 type rowIndex struct {
 	ids      []string
-	position map[string]int
+	position map[string]int // by the id in lower case
 
 	// The order of the last filtered or sorted page: the next page of the same query reuses it.
 	query   string
@@ -99,7 +99,7 @@ func (ws *workspace) index(l *List) *rowIndex {
 		x = &rowIndex{position: make(map[string]int, len(l.Rows))}
 		for i, row := range l.Rows {
 			id, _ := fieldString(row, "id")
-			x.ids, x.position[id] = append(x.ids, id), i
+			x.ids, x.position[strings.ToLower(id)] = append(x.ids, id), i
 		}
 		ws.rows[l] = x
 	}
@@ -107,7 +107,7 @@ func (ws *workspace) index(l *List) *rowIndex {
 }
 
 func (ws *workspace) row(l *List, id string) (json.RawMessage, bool) {
-	i, ok := ws.index(l).position[id]
+	i, ok := ws.index(l).position[strings.ToLower(id)]
 	if !ok {
 		return nil, false
 	}
@@ -211,6 +211,7 @@ func (ws *workspace) insert(l *List, at int, rows []json.RawMessage) (ids []stri
 
 // identified gives ids to rows that have none.
 func (ws *workspace) identified(rows []json.RawMessage) (all []json.RawMessage, ids []string) {
+	ws.seenRows(rows)
 	for _, row := range rows {
 		id, _ := fieldString(row, "id")
 		if id == "" {
@@ -239,11 +240,11 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 func (ws *workspace) remove(l *List, ids ...string) {
 	gone := map[string]bool{}
 	for _, id := range ids {
-		gone[id] = true
+		gone[strings.ToLower(id)] = true
 	}
 	l.Rows = slices.DeleteFunc(l.Rows, func(row json.RawMessage) bool {
 		id, _ := fieldString(row, "id")
-		return gone[id]
+		return gone[strings.ToLower(id)]
 	})
 	ws.changed(l)
 }
@@ -282,13 +283,14 @@ func validateRows(rows []json.RawMessage, fail failing, taken func(id string) bo
 	seen := make(map[string]bool, len(rows))
 	for i, row := range rows {
 		id, err := rowID(row)
-		switch {
+		switch key := strings.ToLower(id); {
 		case err != nil:
 			fail("row %d: %v", i, err)
-		case id != "" && (seen[id] || taken(id)):
+		case id != "" && (seen[key] || taken(id)):
 			fail("row %d: another row has the id %s", i, id)
+		default:
+			seen[key] = true
 		}
-		seen[id] = true
 	}
 }
 
@@ -296,7 +298,7 @@ func validateRows(rows []json.RawMessage, fail failing, taken func(id string) bo
 // a row of your own has one only if you give it one.
 func (tx *Tx) ChangeRow(listID string, row Row) {
 	lists.change(tx, "ChangeRow", listID, func(l *List, now time.Time) error {
-		i, there := tx.ws.index(l).position[fmt.Sprint(row["id"])]
+		i, there := tx.ws.index(l).position[strings.ToLower(fmt.Sprint(row["id"]))]
 		if !there {
 			return fmt.Errorf("the list has no row with the id %v", row["id"])
 		}
@@ -308,6 +310,7 @@ func (tx *Tx) ChangeRow(listID string, row Row) {
 		}
 		changed["updatedAt"] = wireTime(now)
 		maps.Copy(changed, row)
+		changed["id"] = old["id"] // in its case
 		l.Rows[i] = Rows(changed)[0]
 		return nil
 	})

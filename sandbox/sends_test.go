@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,42 @@ func TestAnEditedSendIsDueWhenItSays(t *testing.T) {
 	moveSend(sb, active, 0, "replied")
 	require.Equal(t, "replied", sb.Sends(active)[0].State)
 	require.Nil(t, sb.Sends(id(77)))
+}
+
+func TestSendsKeepTheirConnectionNotesShort(t *testing.T) {
+	sb := sandbox.New(t, outreachOptions()...)
+	c := inPlace(t, sb)
+	c.do("PATCH", campaignPath(drafted), object{"channels": []string{"social"}, "steps": []object{{"type": "social_connection"}}}).ok(200)
+	approvalOf(c, drafted).ok(202)
+	sb.Advance(3 * time.Second)
+	edit := func(runes int) result {
+		return c.do("PATCH", "/business/scheduled-sends/"+sb.Sends(drafted)[0].ID, object{"body": strings.Repeat("ä", runes)})
+	}
+	edit(200).ok(200)
+	edit(201).fails(422, "CONNECTION_NOTE_TOO_LONG")
+	c.do("PATCH", "/business/scheduled-sends/"+id(60), object{"body": strings.Repeat("ä", 201)}).ok(200)
+}
+
+// Nothing has gone out in the time in which a campaign was stopped.
+func TestWhatATeammateResumesGoesOutFromThenOn(t *testing.T) {
+	for _, stopped := range []time.Duration{time.Second, time.Minute} { // in the activation, and after it
+		sb := sandbox.New(t, outreachOptions()...)
+		put := func(status string) {
+			sb.Do(func(tx *sandbox.Tx) { tx.Put("campaigns", sandbox.Row{"id": drafted, "status": status}) })
+		}
+		approvalOf(inPlace(t, sb), drafted).ok(202)
+		sb.Advance(stopped)
+		put("stopped")
+		sb.Advance(30 * time.Minute)
+		require.Empty(t, sb.Outbox())
+		put("active")
+		resumed := start.Add(stopped + 30*time.Minute)
+		sb.Advance(time.Minute)
+		require.Len(t, sb.Outbox(), 2)
+		for _, sent := range sb.Outbox() {
+			require.False(t, sent.Time.Before(resumed), "%v", sent)
+		}
+	}
 }
 
 // moveSend lets a teammate set the state of a send.

@@ -178,10 +178,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	sb.workspaces = append(sb.workspaces, ws)
 	eachID(&seed, func(_ string, id *string) { ws.seen(*id) })
 	for _, l := range seed.Lists {
-		for _, row := range l.Rows {
-			id, _ := fieldString(row, "id")
-			ws.seen(id)
-		}
+		ws.seenRows(l.Rows)
 	}
 	ws.fill(&ws.User.ID)
 	ws.User.Name = cmp.Or(ws.User.Name, "Sandbox User")

@@ -3,7 +3,9 @@ package sandbox_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -94,6 +96,34 @@ func TestTeammatesActs(t *testing.T) {
 	require.Nil(t, at(c.get(lists+"/"+made).ok(200), "list", "folderId"))
 }
 
+// What refers to something that a teammate deletes refers to nothing: other acts and snapshots stay valid.
+func TestWhatIsDeletedLeavesNothingBehind(t *testing.T) {
+	sb := sandbox.New(t, someLists())
+	c := inPlace(t, sb)
+	sb.Do(func(tx *sandbox.Tx) {
+		results := tx.CreateList(sandbox.List{Name: "Results", FolderID: id(1)})
+		agent := tx.CreateAgent(sandbox.Agent{Name: "Legacy", Status: "active", ListID: results})
+		tx.Delete("folders", id(1))
+		tx.Delete("lists", results)
+		tx.CreateList(sandbox.List{Name: "another"})
+		require.Nil(t, at(c.get(agents+"/"+agent).ok(200), "agent", "listId"))
+	})
+	require.Nil(t, at(c.get(lists+"/"+id(11)).ok(200), "list", "folderId"))
+	require.NoError(t, sb.Snapshot().Validate())
+}
+
+func TestIDsThatATeammateGivesAreNotGivenAgain(t *testing.T) {
+	sb := sandbox.New(t)
+	sb.Do(func(tx *sandbox.Tx) {
+		l := tx.CreateList(sandbox.List{Name: "x"})
+		first := tx.AddRows(l, sandbox.Row{})[0]
+		next := first[:23] + string(first[23]+1)
+		ids := append(tx.AddRows(l, sandbox.Row{}, sandbox.Row{"id": next}), tx.AddRows(l, sandbox.Row{})...)
+		slices.Sort(ids)
+		require.Len(t, slices.Compact(ids), 3)
+	})
+}
+
 func TestSenselessActsAreReported(t *testing.T) {
 	for name, act := range map[string]func(*sandbox.Tx){
 		"create: no name":        func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{}) },
@@ -106,6 +136,7 @@ func TestSenselessActsAreReported(t *testing.T) {
 		"move":                   func(tx *sandbox.Tx) { tx.Put("lists", sandbox.Row{"id": id(11), "folderId": id(77)}) },
 		"move: other folder":     func(tx *sandbox.Tx) { tx.Put("lists", sandbox.Row{"id": id(11), "folderId": id(2)}) },
 		"add: there already":     func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": rid("r1")}) },
+		"add: in capitals":       func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": strings.ToUpper(rid("r1"))}) },
 		"add: twice":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": rid("q")}, sandbox.Row{"id": rid("q")}) },
 		"add: no id":             func(tx *sandbox.Tx) { tx.AddRows(id(11), sandbox.Row{"id": "ada"}) },
 		"add: no list":           func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },

@@ -157,6 +157,13 @@ func (ws *workspace) seen(id string) {
 	}
 }
 
+func (ws *workspace) seenRows(rows []json.RawMessage) {
+	for _, row := range rows {
+		id, _ := fieldString(row, "id")
+		ws.seen(id)
+	}
+}
+
 func (ws *workspace) fill(id *string) {
 	if *id == "" {
 		*id = ws.newID()
