@@ -49,8 +49,6 @@ type EnsuredAgent struct {
 	Created bool
 	// WasStarted says that the agent had started before this call. It then keeps its cap and filters, whatever the spec.
 	WasStarted bool
-
-	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
 // Ensure gets or creates the agent with this name and kind: a draft, or with Start a started one. The name is the key, so [Once] is
@@ -111,7 +109,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 		return e, nil
 	}
 	opts = append(slices.Clip(opts), begun)
-	if !e.Created && !e.ours {
+	if !e.Created {
 		err := s.adjustDraft(ctx, e.Agent.ID, in, opts)
 		if saysStarted(err) {
 			e.WasStarted, e.Agent = true, s.started(ctx, e.Agent, sharedOptions(opts))
@@ -127,8 +125,8 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	return e, nil
 }
 
-// adjustDraft gives a draft of an earlier call what the creation would have given it. It may be repeated: it leaves the same state, and
-// nothing is started before it was confirmed.
+// adjustDraft gives a draft that this call has not created for certain what the creation would have given it. It may be repeated: it leaves
+// the same state, and nothing is started before it was confirmed.
 func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
 	var bad check.Violations
 	spec := in.spec()
@@ -175,12 +173,10 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	earlier, _, err := s.find(ctx, spec.name, reads)
-	if err == nil && earlier.mayBeOf(spec.kind) {
+	if earlier, _, err := s.find(ctx, spec.name, reads); err == nil && earlier.mayBeOf(spec.kind) {
 		return &EnsuredAgent{Agent: earlier}, nil
 	}
 	opts, reads = append(slices.Clip(opts), begun), append(reads, begun)
-	ours := err == nil // what is found from now on, unless the creation is refused
 	if start {
 		if err := s.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
 			return nil, ruleRefusal(op.AgentsActivate, RuleSpendGuard, err)
@@ -208,16 +204,12 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	case sent == nil:
 		return &EnsuredAgent{Agent: draft, Created: true}, nil
 	case found != nil:
-		return &EnsuredAgent{Agent: found, ours: ours}, nil
+		return &EnsuredAgent{Agent: found}, nil
 	case OutcomeOf(sent) == OutcomeApplied, errors.Is(sent, CodeListNameTaken):
 		if OutcomeOf(sent) != OutcomeApplied && write.unknown != nil {
 			sent = write.unknown
 		}
-		e, err := s.holder(ctx, spec, sent, reads)
-		if e != nil {
-			e.ours = ours && OutcomeOf(sent) != OutcomeNotApplied
-		}
-		return e, err
+		return s.holder(ctx, spec, sent, reads)
 	}
 	return nil, write.err(sent, looked)
 }

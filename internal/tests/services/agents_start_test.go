@@ -66,12 +66,12 @@ var starting = []struct {
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Sees("active")},
 	},
 	{
-		name: "the draft's response is lost", sends: "list,create,list,activate", agent: "processing",
-		steps: steps{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
+		name: "the draft's response is lost", sends: "list,create,list,adjust,activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.CutOff, tests.OurDraft, adjusted, activated},
 	},
 	{
-		name: "the draft shows late", sends: "list,create,list,list,list,activate", agent: "processing", took: 3 * time.Second,
-		steps: steps{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
+		name: "the draft shows late", sends: "list,create,list,list,list,adjust,activate", agent: "processing", took: 3 * time.Second,
+		steps: steps{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, adjusted, activated},
 	},
 	{
 		name: "the draft's response cannot be read", sends: "list,create,list,activate", agent: "processing",
@@ -86,8 +86,8 @@ var starting = []struct {
 		steps: steps{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "{"), tests.Sees("something new")},
 	},
 	{
-		name: "both responses are lost", sends: "list,create,list,activate,get,get", agent: "processing",
-		steps: steps{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
+		name: "both responses are lost", sends: "list,create,list,adjust,activate,get,get", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, adjusted, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
 	},
 	{
 		name: "the activation was lost before it arrived", sends: "list,create,activate,get,get,get,get,get,get,get,get,activate,get", agent: "active", took: 65 * time.Second,
@@ -141,8 +141,8 @@ var starting = []struct {
 		steps: steps{tests.OtherAgents, tests.CutOff, nameless},
 	},
 	{
-		name: "the draft's response is lost, and another agent has no name", sends: "list,create,list,activate", agent: "processing",
-		steps: steps{tests.OtherAgents, tests.CutOff, besideNameless, activated},
+		name: "the draft's response is lost, and another agent has no name", sends: "list,create,list,adjust,activate", agent: "processing",
+		steps: steps{tests.OtherAgents, tests.CutOff, besideNameless, adjusted, activated},
 	},
 	{
 		name: "the name is taken, and agents have no names", sends: "list,create,list", fails: nameHeld,
@@ -379,6 +379,22 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 		require.Equal(t, 7*time.Second, time.Since(began), "the next look would be too late")
 		s.Done()
+	})
+}
+
+// A draft that a teammate saves while the creation is lost is started with the spec, not with what the teammate gave it.
+func TestCreateAndStart_DraftOfATeammate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Fail("agents.create-web-monitor", sandbox.First(1), sandbox.DropBefore())
+		sb.Between("agents.list", func(tx *sandbox.Tx) {
+			tx.CreateAgent(sandbox.Agent{Type: sandbox.WebMonitor, Name: "Funding", Config: []byte(`{"listName":"Funding","entityType":"person","prompt":"x"}`)})
+		})
+		agent, err := tests.SandboxClient(t, sb).Agents.CreateAndStart(t.Context(), tests.Capped())
+		require.NoError(t, err)
+		require.False(t, agent.Draft())
+		require.Len(t, sb.Agents(), 1)
+		require.Contains(t, string(sb.Agents()[0].Config), `"maxCreditSpend":1000`, "no run spends more")
 	})
 }
 
