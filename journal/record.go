@@ -156,7 +156,7 @@ type scanned struct {
 // It fails if the file is not a journal, if a record is damaged that was durable once, or if the context ends.
 func scan(ctx context.Context, from io.Reader, each func(record)) (scanned, error) {
 	s := scanned{bad: -1}
-	in := bufio.NewReader(from)
+	in := bufio.NewReader(io.MultiReader(from)) // which ends once: a writer may go on after the end, in the middle of a record
 	for {
 		line, n, err := readLine(in)
 		if err = cmp.Or(err, ctx.Err()); err != nil {

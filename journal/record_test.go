@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -172,4 +173,33 @@ func TestRecord_UnknownOutcome(t *testing.T) {
 	require.False(t, ok)
 	_, ok = parseRecord(appendRecord(nil, 0, []byte(endedA)), 100)
 	require.True(t, ok)
+}
+
+// growing ends in the middle of a record, and then goes on, as a file does to which a program is just writing.
+type growing struct{ parts [][]byte }
+
+func (g *growing) Read(p []byte) (n int, err error) {
+	if len(g.parts) == 0 {
+		return 0, io.EOF
+	}
+	if n = copy(p, g.parts[0]); n == 0 {
+		err = io.EOF
+	}
+	if g.parts[0] = g.parts[0][n:]; err != nil {
+		g.parts = g.parts[1:]
+	}
+	return n, err
+}
+
+// What is written while a file is read ends it: a record that has come in two pieces is not damaged.
+func TestScan_GrowsMeanwhile(t *testing.T) {
+	text := lines(sentA)
+	durable := len(text)
+	text = appendRecord(text, int64(durable), []byte(endedA))
+	text = appendRecord(text, int64(len(text)), []byte(sentA))
+	count := 0
+	s, err := scan(context.Background(), &growing{[][]byte{text[:durable+20], text[durable+20:]}}, func(record) { count++ })
+	require.NoError(t, err)
+	require.Equal(t, scanned{size: int64(durable + 20), bad: int64(durable), synced: s.synced, is: s.is}, s)
+	require.Equal(t, 2, count)
 }
