@@ -205,7 +205,9 @@ func (g *Guard) settle(ctx context.Context, id string, e end) error {
 func (g *Guard) postpone(id string, e end) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.late[id] = &e
+	if g.late[id] == nil { // the first one stays
+		g.late[id] = &e
+	}
 }
 
 // update changes the state, and settles what the store has not taken before.

@@ -114,3 +114,15 @@ func TestGuard_RefusesAStateWithNegativeNumbers(t *testing.T) {
 		require.ErrorContains(t, err, "no state that this version understands", state)
 	}
 }
+
+// A call that is settled stays so, also while the store has not taken it: its credits do not come back.
+func TestGuard_TheFirstSettlementStays(t *testing.T) {
+	store, away := new(shelf), errors.New("the store is away")
+	g := spend.NewSharedGuard(100, perCall, store)
+	require.NoError(t, g.Reserve(t.Context(), call("1", "b")))
+	store.before = away
+	require.ErrorIs(t, g.Settle(t.Context(), "1", "applied", -1), away)
+	store.before = nil
+	require.NoError(t, g.Release(t.Context(), "1"))
+	require.Equal(t, spend.Book{Committed: 25}, booksOf(t, g).Total)
+}
