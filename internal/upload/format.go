@@ -3,8 +3,11 @@ package upload
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+
+	"example.com/prospectkit/internal/redact"
 )
 
 const (
@@ -65,7 +68,7 @@ func encrypted(container io.Reader) (bool, error) {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return false, nil
 		case err != nil:
-			return false, err
+			return false, fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
 		}
 	}
 }

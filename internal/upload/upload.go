@@ -140,7 +140,7 @@ func (b *Body) again(ctx context.Context, limit time.Duration, read func(file io
 		return b.file.Open()
 	})
 	if unread, ok := errors.AsType[unreadError](err); ok {
-		return redact.WithoutURL(unread.error)
+		return unread.error
 	}
 	return err
 }
