@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,7 +68,11 @@ func (v *interview) ask(ctx context.Context, i int) (err error) {
 		path, _ := op.Expand("", a.op.Path, strings.Fields(id)...)
 		var e *exchange
 		if e, err = v.insist(ctx, path+"?"+query, !a.noKey); e == nil {
-			v.why[i] = "no response: " + err.Error()
+			why := err
+			if on, ok := errors.AsType[*net.OpError](err); ok {
+				why = on.Err // without the addresses: a port differs from run to run
+			}
+			v.why[i] = "no response: " + redact.Unquoted(why.Error())
 			continue
 		}
 		e.asked, _ = url.ParseQuery(query)

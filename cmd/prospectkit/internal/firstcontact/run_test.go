@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -314,5 +315,40 @@ func TestRun_RateLimit(t *testing.T) {
 			require.Equal(t, wait == "3" || wait == "date" || wait == "code", time.Since(began) >= 2*time.Second)
 			require.Equal(t, wait == "86400", strings.Contains(printed(t, report), "the rate limit was used up (429)"))
 		})
+	}
+}
+
+// Why there was no response is the same for two runs, whatever the ports of their connections, and quotes nobody.
+func TestReport_NoResponse(t *testing.T) {
+	sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)), sandbox.NoLimits())
+	for _, instead := range []string{"", "Ada\r\n\r\n"} {
+		api := sb.Handler()
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/agents") {
+				api.ServeHTTP(w, r)
+				return
+			}
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				return
+			}
+			if _, _ = conn.Write([]byte(instead)); instead == "" {
+				_ = conn.(*net.TCPConn).SetLinger(0) // a reset
+			}
+			_ = conn.Close()
+		}))
+		defer server.Close()
+		var texts [2]string
+		for i := range texts {
+			report, err := against(t, server.URL, sb.Token())
+			require.NoError(t, err)
+			var out bytes.Buffer
+			require.NoError(t, cli.WriteJSON(&out, report))
+			texts[i] = out.String()
+		}
+		require.Equal(t, texts[0], texts[1])
+		require.Contains(t, texts[0], "agents: no response: ")
+		require.NotContains(t, texts[0], "127.0.0.1")
+		require.NotContains(t, texts[0], "Ada")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Explain says what went wrong, and what to do, to somebody who does not program. It leaves out the prose of the service, which might
@@ -37,7 +38,7 @@ func (e explained) Error() string {
 	if failed.RequestID != "" {
 		text += ", request " + failed.RequestID
 	}
-	return text + ")"
+	return redact.Printable(text + ")")
 }
 
 func reason(err error) string {

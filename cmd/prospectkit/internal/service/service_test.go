@@ -41,3 +41,12 @@ func TestWaiting_ClaimsNoReason(t *testing.T) {
 	a.Observe(t.Context(), prospectkit.Event{Kind: prospectkit.EventWait, Wait: time.Hour, Reason: "polling: its effect does not show yet"})
 	require.Regexp(t, `^, waiting \d+s$`, a.Waiting())
 }
+
+// What the service wrote does not change the terminal.
+func TestExplain_PrintsText(t *testing.T) {
+	text := service.Explain(&prospectkit.Error{Status: 404, Code: "GONE\x1b[2J", RequestID: "r\x1b]0;\nall is well"}).Error()
+	require.NotContains(t, text, "\x1b")
+	require.NotContains(t, text, "\n")
+	require.Contains(t, text, "GONE")
+	require.Contains(t, text, "request r")
+}
