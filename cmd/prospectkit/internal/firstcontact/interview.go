@@ -57,7 +57,7 @@ func (v *interview) ask(ctx context.Context, i int) (err error) {
 	if given || a.id == "" {
 		ids = []string{id}
 	}
-	if v.why[i] = "this workspace has no " + a.id; a.op.Path == "" {
+	if v.why[i] = "it has seen no " + a.id + " in this workspace"; a.op.Path == "" {
 		v.why[i], ids = "its path is undocumented", nil
 	}
 	for _, id := range ids[:min(len(ids), v.most)] {

@@ -348,6 +348,7 @@ func TestReport_NoResponse(t *testing.T) {
 		}
 		require.Equal(t, texts[0], texts[1])
 		require.Contains(t, texts[0], "agents: no response: ")
+		require.Contains(t, texts[0], "an agent: it has seen no agents in this workspace", "which may have some")
 		require.NotContains(t, texts[0], "127.0.0.1")
 		require.NotContains(t, texts[0], "Ada")
 	}
