@@ -152,7 +152,7 @@ func (c *Campaign) begin(ws *workspace, created, now time.Time) {
 		}
 		ws.sb.scheduleInitialization(ws, c)
 	}
-	if !c.ActivatesAt.IsZero() && c.ActivatesAt.Before(now) { // it was stopped meanwhile
+	if c.Status == statusActive && !c.ActivatesAt.IsZero() && c.ActivatesAt.Before(now) { // it was stopped meanwhile
 		c.ActivatesAt = now
 	}
 	ws.sb.scheduleActivation(ws, c)

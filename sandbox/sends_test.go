@@ -104,6 +104,8 @@ func TestWhatATeammateResumesGoesOutFromThenOn(t *testing.T) {
 		put("stopped")
 		sb.Advance(30 * time.Minute)
 		require.Empty(t, sb.Outbox())
+		again := sandbox.New(t, sandbox.Seed(sb.Snapshot()), sandbox.WithClock(sandbox.NewManualClock(start.Add(stopped+30*time.Minute))))
+		sameState(t, sb.Snapshot(), again.Snapshot())
 		put("active")
 		resumed := start.Add(stopped + 30*time.Minute)
 		sb.Advance(time.Minute)
