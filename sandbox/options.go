@@ -53,12 +53,13 @@ var defaultPrices = Prices{
 	"search.save-to-list":            1,
 }
 
-// WithPrices sets prices of zero or more, of operations that may spend credits. The others keep their values.
+// WithPrices sets prices of zero or more, of operations that may spend credits. The others keep their values. What agents.activate starts has
+// the price of its creation.
 func WithPrices(prices Prices) Option {
 	return func(sb *Sandbox) error {
 		for name, price := range prices {
-			if o, ok := op.ByName(name); !ok || !o.Spends.Possible() {
-				return fmt.Errorf("WithPrices: no operation %q that spends credits", name)
+			if o, ok := op.ByName(name); !ok || !o.Spends.Possible() || o == op.AgentsActivate {
+				return fmt.Errorf("WithPrices: no operation %q has a price", name)
 			}
 			if price < 0 {
 				return fmt.Errorf("WithPrices: %s: %d is negative", name, price)

@@ -213,6 +213,7 @@ func TestMisuseIsReported(t *testing.T) {
 		"clock":          sandbox.WithClock(nil),
 		"credits":        sandbox.Credits(-1),
 		"price":          sandbox.WithPrices(sandbox.Prices{"lists.list": 1}),
+		"no price":       sandbox.WithPrices(sandbox.Prices{"agents.activate": 1}), // what it starts has that of its creation
 		"negative price": sandbox.WithPrices(sandbox.Prices{"lists.add-members": -1}),
 		"every":          sandbox.Agents(sandbox.AgentPlan{Every: -1}),
 		"initializes":    sandbox.InitializesFor(-1),
