@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
@@ -140,7 +141,7 @@ func (c *call) source() (l *List, rows []json.RawMessage) {
 func (c *call) listByName(name string) (found *List) {
 	c.nameAllowed(name)
 	for _, l := range lists.in(c.ws) {
-		if l.Name != name {
+		if strings.TrimSpace(l.Name) != name {
 			continue
 		}
 		if found != nil {

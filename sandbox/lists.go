@@ -90,7 +90,7 @@ func (c *call) createList() response {
 // nameFree rejects a name that a list or an agent has, or that is reserved.
 func (c *call) nameFree(name string) {
 	c.nameAllowed(name)
-	listed := slices.ContainsFunc(lists.in(c.ws), func(l *List) bool { return l.Name == name })
+	listed := slices.ContainsFunc(lists.in(c.ws), func(l *List) bool { return strings.TrimSpace(l.Name) == name })
 	if listed || slices.ContainsFunc(agents.in(c.ws), func(a *Agent) bool { return strings.TrimSpace(a.Name) == name }) {
 		deny("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
 	}

@@ -245,6 +245,16 @@ func TestIdsMayBeInUpperCase(t *testing.T) {
 	require.Empty(t, sb.Rows(id(14)))
 }
 
+// The results list of an agent may have space around its name.
+func TestSpaceAroundANameMakesNoOtherName(t *testing.T) {
+	sb := sandbox.New(t, someLists())
+	c := inPlace(t, sb)
+	sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: " Results "}) })
+	c.do("POST", lists, object{"name": "Results"}).fails(409, "LIST_NAME_TAKEN")
+	saved := c.do("POST", lists+"/save-to-list", object{"sourceListId": id(11), "listName": "Results"}).ok(200)
+	require.Equal(t, " Results ", at(saved, "list", "name"))
+}
+
 func TestListsMove(t *testing.T) {
 	onEachRoad(t, []sandbox.Option{someLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 		t.Helper()
