@@ -14,7 +14,7 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// SaveCheckpoint stores the checkpoint of an iterator or a push under a name, such as that of the job. Pass the transaction in which you
+// SaveCheckpoint stores the checkpoint of an iterator under a name, such as that of the job. Pass the transaction in which you
 // store the record: after a crash, both are there or neither is. An empty checkpoint removes the name.
 //
 // The transaction becomes durable when it commits, even if its role has set synchronous_commit to off.
