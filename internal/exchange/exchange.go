@@ -63,6 +63,9 @@ func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 }
 
 func (x *Exchange) do() {
+	if x.Upload != nil {
+		defer x.Upload.Close() // not every transport closes it, nor does one that panics
+	}
 	if InBrowser() {
 		x.withoutRedirects()
 	}
@@ -73,9 +76,6 @@ func (x *Exchange) do() {
 		}
 		x.renew()
 		x.read()
-	}
-	if x.Upload != nil {
-		_ = x.Upload.Close() // not every transport does
 	}
 }
 

@@ -258,6 +258,14 @@ func TestImports_UploadThatTheJournalRefusesIsClosed(t *testing.T) {
 	}
 }
 
+// Neither does a transport that panics.
+func TestImports_UploadOfATransportThatPanicsIsClosed(t *testing.T) {
+	s := &fileSource{content: "name\nAda\n"}
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { panic(tests.ErrBroken) }))
+	require.PanicsWithValue(t, tests.ErrBroken, func() { _, _ = client.Imports.Upload(t.Context(), s.upload(9)) })
+	require.EqualValues(t, 1, s.closed.Load())
+}
+
 // A file that cannot be opened for the next attempt ends its ticket: nothing was applied.
 func TestImports_UploadThatCannotBeOpenedAgainEndsItsTicket(t *testing.T) {
 	inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
