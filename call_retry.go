@@ -276,7 +276,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failUpload
 	case status == 499: // a proxy's: its client went away, and the service may have gone on; no envelope makes it a rejection
 		return failOther
-	case status == http.StatusInternalServerError && c.isServiceEnvelope(a): // the only 500 that says that nothing was billed
+	case status == http.StatusInternalServerError && c.isServiceEnvelope(a) && !c.mayArriveTwice(): // the only 500 that says that nothing was billed
 		return failService
 	case status == 500, status == 502, status == 503, status == 504, status >= 520 && status <= 524, // these of a content delivery network
 		status == http.StatusRequestTimeout: // what is behind the gateway may have worked
