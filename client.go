@@ -81,8 +81,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c), nil
 }
 
-// FromEnv returns a client as [New] does, with PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set. It reads no other variable, and
-// none leads to the sandbox.
+// FromEnv returns a client as [New] does, with PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set: no variable leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(envBaseURL)), strings.TrimSpace(os.Getenv(envToken))
 	var bad check.Violations
@@ -94,8 +93,7 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	return New(baseURL, token, opts...)
 }
 
-// With returns a client with the options applied. It shares everything else: host, token,
-// connections and rate limiter.
+// With returns a client with the options applied. It shares all else: host, token, connections, rate limiter.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf := *c.conf
 	var bad check.Violations

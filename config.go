@@ -50,7 +50,7 @@ type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off; see [WithMaxWait] for reads after a 429
 	BaseDelay   time.Duration // backoff before the first retry, with jitter; default 500 ms
 	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
-	NoPaidRetry bool          // never retries a read that may cost credits, not even after a 500 of the service
+	NoPaidRetry bool          // no retry of a read that may cost credits after a 500 of the service
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {

@@ -17,7 +17,7 @@
 //   - [New] and [FromEnv] make a [Client], whose fields are the parts of the service. Share it.
 //   - [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm. Package [example.com/prospectkit/sandbox] is the service for
 //     your tests.
-//   - All yields every element, from the first page on. [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
+//   - All yields every element. [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
 //   - [MaxPaidPages] bounds what a search spends, [WithSpendGuard] what all calls do.
 //   - [WithProgress] gives a checkpoint, from which another process continues.
 //
@@ -49,5 +49,5 @@
 // personal data: keep them out of logs.
 //
 // Reads are retried with backoff, those that cost credits only after a 500 of the service. Every call is sent again after a 429, and when
-// nothing was sent. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
+// nothing was sent. A write that may have been processed is sent again only by [AllowRetryUnknown], Ensure and CreateAndStart.
 package prospectkit

@@ -72,13 +72,13 @@ func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 
 // Report describes how complete a range over pages was.
 type Report struct {
-	Requests   int // pages read, all included
+	Requests   int // pages read, Rereads included
 	Delivered  int // records handed to you, in this range
 	Total      int // last known number of records in the collection
 	TotalKnown bool
 	Repeats    int  // records that came a second time, and were dropped
 	Rereads    int  // pages read again because the total had fallen
-	Recovered  int  // records found on those, which a plain loop would have skipped
+	Recovered  int  // records found on those
 	Incomplete bool // some may have been skipped: the total kept falling, or a page was empty, against its total
 	Rewound    bool // the checkpoint was unsure: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
