@@ -142,6 +142,7 @@ func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal
 
 // passes reports whether another ticket may be resolved although one could not.
 func passes(err error) bool {
+	refused, local := errors.AsType[*prospectkit.RefusedError](err)
 	e, ok := errors.AsType[*prospectkit.Error](err)
-	return ok && e.Status >= 400 && e.Status < 500 && e.Status != http.StatusUnauthorized && e.Status != http.StatusTooManyRequests
+	return local && refused.Rule == "" || ok && e.Status >= 400 && e.Status < 500 && e.Status != http.StatusUnauthorized && e.Status != http.StatusTooManyRequests
 }

@@ -2,6 +2,7 @@ package tickets_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -61,7 +62,7 @@ func left(t *testing.T, all ...journal.Ticket) (path string) {
 	j, err := journal.Open(path, "acme")
 	require.NoError(t, err)
 	for _, ticket := range all {
-		ticket.Version, ticket.Workspace = journal.Version, "acme"
+		ticket.Version, ticket.Workspace = cmp.Or(ticket.Version, journal.Version), "acme"
 		require.NoError(t, j.Sending(t.Context(), ticket))
 	}
 	require.NoError(t, j.Close())
@@ -339,6 +340,20 @@ func TestResolve_Fails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A ticket of a later version of this package does not keep the others in doubt.
+func TestResolve_LaterVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		later, missing := call(sb, "later", "lists.create"), call(sb, "missing", "lists.create")
+		later.Version, missing.Lookup = journal.Version+1, journal.Lookup{Name: "Berlin"}
+		path := left(t, later, missing)
+		status, _, complaints := run(t.Context(), sb, "resolve", "-journal", path)
+		require.Equal(t, cli.Failed, status)
+		require.Contains(t, complaints, "later lists.create: ticket has version ")
+		require.Equal(t, map[string]journal.Outcome{"later": journal.Unknown, "missing": journal.NotApplied}, outcomes(t, path))
+	})
 }
 
 // The journal says whose it is: with another name, or without one, nothing is asked or settled.
