@@ -205,7 +205,7 @@ func TestAgentsExpireFailAndPause(t *testing.T) {
 }
 
 func TestADraftWhoseDateHasPassedIsNotStarted(t *testing.T) {
-	sb := sandbox.New(t, watched(), manual())
+	sb := sandbox.New(t, watched(), manual(), sandbox.Credits(0)) // which is found later
 	c := inPlace(t, sb)
 	c.do("POST", monitors, with(monitor(), object{"expirationDate": "2026-03-05"})).ok(201)
 	sb.Advance(10 * 24 * time.Hour)

@@ -258,10 +258,10 @@ func mergeConfig(config json.RawMessage, changes fields) (merged fields) {
 
 func (c *call) activateAgent() response {
 	a := c.draftAgent()
-	c.mayStart(a)
 	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
 		stop(invalid("expirationDate", "has passed"))
 	}
+	c.mayStart(a)
 	c.effect(func() { c.ws.beginRun(a, c.now, c.spend) }, "agent started: %s", a.ID)
 	return c.showAgent(a)
 }

@@ -23,7 +23,7 @@ var _ = serves(map[*op.Op]endpoint{
 })
 
 // destination is the list that rows are saved to: an existing one, or one given by name, new or not.
-var destination = []taking{oneOfTwo("listId", "listName"), optional("listId", anyText), optional("listName", aName)}
+var destination = []taking{oneOfTwo("listId", "listName"), optional("listId", anID), optional("listName", aName)}
 
 func (c *call) addMembers() response {
 	l := c.list()

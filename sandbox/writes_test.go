@@ -180,6 +180,7 @@ func TestSaveToList(t *testing.T) {
 		"neither target":    {object{"sourceListId": id(1)}, 422, "VALIDATION_FAILED", 0},
 		"no source id":      {object{"listId": id(2)}, 422, "VALIDATION_FAILED", 0},
 		"source id not hex": {object{"sourceListId": "x", "listId": id(2)}, 422, "VALIDATION_FAILED", 0},
+		"target id not hex": {object{"sourceListId": id(1), "listId": "x"}, 422, "VALIDATION_FAILED", 0},
 		"blank name":        {object{"sourceListId": id(1), "listName": " "}, 422, "VALIDATION_FAILED", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
