@@ -43,7 +43,7 @@ func operationsMarkdown(source string) ([]byte, error) {
 	return []byte(all.String()), err
 }
 
-const tableHead = "| Operation | Call | Route | Class, effects, documentation | Codes |\n| --- | --- | --- | --- | --- |\n"
+const tableHead = "| Operation | Call | Route | Class, effects, documentation | Codes |\n|---|---|---|---|---|\n"
 
 // saidOf is what is said of some names.
 type saidOf struct {
