@@ -22,15 +22,14 @@ import (
 // file of an upload. It fills as much of the plan as observers of a refused call need.
 func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	c.conf, c.op, c.in, c.ctx = conf, o, in, ctx
-	c.method, c.route = o.Method, o.Path
+	c.method, c.route, c.template = o.Method, o.Path, in.path
 	c.opts.settings, c.began, c.attempts = conf.settings, time.Now(), c.first[:0]
 	if ctx == nil {
 		c.bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
-	route := conf.routes[o]
-	if c.template = cmp.Or(in.path, route[1]); c.method == "" {
-		c.method, c.route = route[0], route[1]
+	if route, ok := conf.routes[o]; ok {
+		c.method, c.route, c.template = route[0], route[1], route[1]
 	}
 	eachOption(opts, &c.bad, func(option CallOption) { option.applyCall(&c.opts, &c.bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
@@ -139,7 +138,7 @@ func (c *call) buildURL() {
 		bad.Add("route", "is undocumented: set it with WithRoutes")
 		return
 	}
-	rest := cmp.Or(c.route, template)
+	rest := cmp.Or(c.op.Path, template)
 	for _, id := range in.ids {
 		var name string
 		if name, rest = op.NextParameter(rest); name != "" {

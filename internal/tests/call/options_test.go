@@ -405,8 +405,11 @@ func TestRoutes_OfAClient(t *testing.T) {
 		require.NoError(t, tests.Discard(client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)))
 		require.NoError(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)))
 		elsewhere := tests.Derived(t, client, prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/elsewhere/{hubId}"}))
-		_, err := elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ImportID)
+		require.Equal(t, "/business/people/{contactId}/log", tests.AsError(t, err).Route)
+		_, err = elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
+		require.Equal(t, "/business/elsewhere/{hubId}", tests.AsError(t, err).Route)
 		_, err = client.Agents.Pause(t.Context(), tests.RunsID, prospectkit.NoSend(), prospectkit.ReadOnly())
 		require.ErrorAs(t, err, new(*prospectkit.RefusedError), "a route lifts no rule")
 		last := sb.Journal()[len(sb.Journal())-1]
