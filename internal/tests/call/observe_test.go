@@ -326,3 +326,17 @@ func TestEventCall_CountsThePauseThatWasCutShort(t *testing.T) {
 		require.Equal(t, 7*time.Second, ended.Waited)
 	})
 }
+
+// A call that a panic of the caller's transport ends is over for observers, too: who watches for unknown outcomes is told of this one.
+func TestObserver_IsToldOfAPanic(t *testing.T) {
+	var seen []prospectkit.Event
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { panic("transport") }), tests.Events(&seen))
+	require.PanicsWithValue(t, "transport", func() { _ = tests.Discard(client.Lists.Create(t.Context(), tests.Q1)) })
+	require.PanicsWithValue(t, "transport", func() { _ = tests.Discard(client.Account.Me(t.Context())) })
+	require.Len(t, seen, 2)
+	for i, want := range []prospectkit.Outcome{prospectkit.OutcomeUnknown, prospectkit.OutcomeNotApplied} {
+		require.Equal(t, prospectkit.EventEnd, seen[i].Kind)
+		require.Equal(t, want, seen[i].Outcome)
+		require.Equal(t, want, prospectkit.OutcomeOf(seen[i].Err))
+	}
+}
