@@ -348,6 +348,9 @@ type (
 		X int
 		R int `json:"r"`
 	}
+	holder struct{ one }
+	lefty  struct{ holder }
+	righty struct{ holder }
 )
 
 // otherFields are structs whose fields are not what they seem, and whether encoding/json reads them as a whole.
@@ -360,6 +363,11 @@ var otherFields = []struct {
 		two
 		Y int
 	}), false},
+	{new(struct { // of two in one type that a type embeds which is embedded twice, it fills the first
+		lefty
+		righty
+		Y int
+	}), true},
 	{new(struct {
 		early
 		Second string `json:"AB"`

@@ -71,8 +71,9 @@ func hasMethod(t reflect.Type) bool {
 }
 
 type collector struct {
-	fields []Field
-	plain  bool
+	fields  []Field
+	plain   bool
+	structs []reflect.Type // whose fields these are
 }
 
 // collect adds the fields of a struct, those of embedded structs with them. The way to it leads through types, which may embed themselves.
@@ -80,7 +81,8 @@ func (c *collector) collect(t reflect.Type, through []reflect.Type, offset uintp
 	if slices.Contains(through, t) {
 		return
 	}
-	through = append(slices.Clip(through), t)
+	c.plain = c.plain && !slices.Contains(c.structs, t) // of what a type that is embedded twice embeds itself, encoding/json reads the first
+	through, c.structs = append(slices.Clip(through), t), append(c.structs, t)
 	for f := range t.Fields() {
 		inner := f.Type
 		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
