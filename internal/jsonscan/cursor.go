@@ -37,9 +37,16 @@ type Cursor struct {
 	chunk []byte // of strings and raw values that were handed out
 	plain []byte // the last string that was not plain, without escapes
 
-	left    int64 // bytes that may still be made of the text
-	values  int   // in what was skipped, and one for each array and object
-	members int   // of the objects among them, and as many for each object as a map makes room for at first
+	left int64 // bytes that may still be made of the text
+	counts
+}
+
+// counts are of what was skipped.
+type counts struct {
+	values   int // and one for each array and object
+	members  int // of objects, and as many for each object as a map makes room for at first
+	elements int // of arrays
+	groups   int // arrays and objects
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.

@@ -119,13 +119,13 @@ func (d *decoder) span() []byte {
 		}
 		n++
 	}
-	d.values, d.members = d.values+n+1, d.members+n+emptyMap
+	d.values, d.members, d.groups = d.values+n+1, d.members+n+emptyMap, d.groups+1
 	return d.Since(start)
 }
 
 // give has encoding/json read the next value, if there is memory for what it makes of it.
 func (d *decoder) give(n *node, p unsafe.Pointer) error {
-	d.values, d.members = 0, 0
+	d.counts = counts{}
 	text := d.span()
 	if d.bad != "" || !d.affords(n) {
 		return d.Err()
@@ -142,13 +142,17 @@ func (d *decoder) give(n *node, p unsafe.Pointer) error {
 
 // affords reports whether there is memory for what encoding/json makes of the values that were read over.
 func (d *decoder) affords(n *node) bool {
-	return d.Spend(int64(n.value)*int64(1+d.values) + int64(n.entry)*int64(d.members))
+	each := int64(n.value)*int64(1+d.values) + int64(n.element)*int64(d.elements) + int64(n.group)*int64(d.groups) + int64(n.entry)*int64(d.members)
+	return d.Spend(int64(n.once) + each)
 }
 
 // cost is what encoding/json makes of a text at most, in bytes.
 type cost struct {
-	value int // for each value: it takes each for the largest
-	entry int // for each member of an object
+	once    int
+	value   int // for each value, if it has no type
+	element int // for each element of an array
+	group   int // for each object: all that its fields point to
+	entry   int // for each member of an object
 }
 
 const (
@@ -157,29 +161,36 @@ const (
 	direct = 128          // bytes of a value that stands in the map itself
 )
 
-// largest is what the largest value takes that there may be in one of a type.
-func (c *cost) largest(seen map[reflect.Type]bool, t reflect.Type, promoted bool) (most int) {
-	if seen[t] || !promoted && t.Name() != "" && hasMethod(t) { // of nameless ones, versions of encoding/json differ in whether they do
-		return 0
+// add notes what the values in one of a type take, and returns what that points to itself. What embedded structs point to is its own.
+func (c *cost) add(seen map[planKey]int, t reflect.Type, embedded bool) (points int) {
+	key := planKey{t, embedded}
+	if n, ok := seen[key]; ok || !embedded && t.Name() != "" && hasMethod(t) { // of nameless ones, versions of encoding/json differ in whether they do
+		return n
 	}
-	seen[t] = true
+	seen[key] = 0
 	switch t.Kind() {
 	case reflect.Interface:
-		c.entry = max(c.entry, inMap+inAny)
-		return inAny
+		c.value, c.entry = inAny, max(c.entry, inMap+inAny)
 	case reflect.Map:
 		size := int(t.Elem().Size())
-		c.entry = max(c.entry, inMap+2*min(size, direct)+max(size-direct, 0))
-		return c.largest(seen, t.Elem(), false)
-	case reflect.Pointer, reflect.Slice:
-		return int(t.Elem().Size()) + c.largest(seen, t.Elem(), false)
+		c.entry = max(c.entry, inMap+2*min(size, direct)+max(size-direct, 0)+c.add(seen, t.Elem(), false))
+	case reflect.Pointer:
+		seen[key] = int(t.Elem().Size()) // also if that leads here again
+		points = seen[key] + c.add(seen, t.Elem(), embedded)
+	case reflect.Slice:
+		c.element = max(c.element, int(t.Elem().Size())+c.add(seen, t.Elem(), false))
 	case reflect.Array:
-		return c.largest(seen, t.Elem(), false)
+		c.element = max(c.element, c.add(seen, t.Elem(), false))
 	case reflect.Struct:
+		all := 0
 		for f := range t.Fields() {
-			most = max(most, c.largest(seen, f.Type, f.Anonymous))
+			all += c.add(seen, f.Type, f.Anonymous)
+		}
+		if c.group = max(c.group, all); embedded {
+			points = all
 		}
 	default:
 	}
-	return most
+	seen[key] = points
+	return points
 }

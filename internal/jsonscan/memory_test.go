@@ -224,6 +224,27 @@ func TestAPlainPageIsNotTooMuch(t *testing.T) {
 	require.NoError(t, Unmarshal([]byte(repeated("[", "0.125", "]", 8<<20)), &boxed))
 }
 
+// Not every value of a row counts for a large struct that the row points to or holds, if it is left to encoding/json: for a field that is
+// embedded by its pointer, or for a long number.
+func TestRowsWithALargeStructAreNotTooMuch(t *testing.T) {
+	row := `{"id":1234567890123456789,"n":1,"large":{"n":1},"all":[{"n":1}]` + strings.Repeat(`,"other":"a value"`, 40) + `}`
+	page := []byte(repeated("[", row, "]", 1000*len(row)))
+	for _, rows := range []any{
+		new([]struct {
+			*Promoting
+
+			ID uint64
+		}),
+		new([]struct {
+			ID    int64
+			Large *Promoting
+			All   []Promoting
+		}),
+	} {
+		require.NoError(t, Unmarshal(page, rows))
+	}
+}
+
 // Short slices of changing lengths are made once each.
 func TestShortSlicesAreMadeOnce(t *testing.T) {
 	type row struct {

@@ -42,7 +42,7 @@ func (b *builder) object(n *node, key planKey) reader {
 // inQuotes plans a field with the option string: encoding/json reads it as the only one of a struct, which is in memory what the field is.
 func inQuotes(t reflect.Type) *node {
 	n := &node{of: reflect.StructOf([]reflect.StructField{{Name: "F", Type: t, Tag: `json:",string"`}}), left: true, quoted: true}
-	n.value = n.largest(make(map[reflect.Type]bool), n.of, false)
+	n.once = n.add(make(map[planKey]int), t, false)
 	n.read = func(d *decoder, p unsafe.Pointer) bool { return d.give(n, p) == nil }
 	return n
 }

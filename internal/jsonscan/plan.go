@@ -54,7 +54,7 @@ func (b *builder) node(key planKey) *node {
 	}
 	t := key.of
 	n := &node{of: t, slot: len(b.nodes)}
-	n.value = n.largest(make(map[reflect.Type]bool), t, false)
+	n.once = n.add(make(map[planKey]int), t, false)
 	b.nodes[key] = n
 	if n.read = b.reader(n, key); n.read == nil {
 		n.left, n.self = true, t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !streams(t)

@@ -157,8 +157,11 @@ func (c *Cursor) skipContainer(b byte) {
 		more = c.next(b + 2)
 		i = c.pos
 	}
+	c.groups++
 	if c.values += n + 1; b == '{' {
 		c.members += n + emptyMap
+	} else {
+		c.elements += n
 	}
 }
 
