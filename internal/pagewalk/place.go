@@ -48,8 +48,9 @@ func (w *Walk) open() (*Page, error) {
 	}
 	if sure && cp.Count > 0 && place.page.TotalRecords == cp.Total {
 		before := max(0, place.first) + place.named
-		if w.came = cp.Count; w.number != cp.Page || before != cp.Index { // others are in front now that did not come
-			w.came = max(w.came, (w.number-1)*s.size+before)
+		w.came, w.front = cp.Count, (w.number-1)*s.size+before
+		if w.number != cp.Page || before != cp.Index { // others are in front now that did not come
+			w.came = max(w.came, w.front)
 		}
 	}
 	for _, r := range place.page.Records[:place.first+1] {

@@ -232,3 +232,55 @@ func TestWalkHandsOutNoEmptyPage(t *testing.T) {
 	require.Equal(t, []int{2, 2, 1}, sizes)
 	require.Equal(t, []int{1, 2, 1, 2, 3}, s.asked)
 }
+
+// As many have joined in front as went at the end: what was delivered last comes again, but nothing is missing.
+func TestWalkResumesWhereTheTotalHidesAChange(t *testing.T) {
+	t.Parallel()
+	for stop := 1; stop <= 4; stop++ {
+		s := &shelf{items: "abcdefgh", limit: 2}
+		var p Progress
+		p.Start("q", true)
+		first, err := s.walk(t.Context(), Walk{Progress: &p}, stop)
+		require.NoError(t, err)
+		cp, err := Parse(p.Checkpoint(), "q")
+		require.NoError(t, err)
+		s.items = "XYabcdef"
+		rest, report, err := s.resumed(t, s, *cp)
+		require.NoError(t, err)
+		require.Equal(t, "abcdef", first+rest)
+		require.Zero(t, report.Missing)
+	}
+}
+
+// More have joined in front than a walk has read, so that a page holds nothing that it knows. If it stops there, what it has delivered comes again,
+// and that is told.
+func TestWalkStopsAmongWhatHasJoined(t *testing.T) {
+	t.Parallel()
+	again := 0
+	for joined := 2; joined < 20; joined++ {
+		for stop := 3; stop <= 5; stop++ {
+			s := &shelf{items: letters, limit: 2, edit: func(s *shelf, request int) {
+				if request == joined {
+					s.items = strings.ToUpper(letters) + s.items
+				}
+			}}
+			var p Progress
+			got, told := "", false
+			for !p.Report().Finished {
+				cp, _ := Parse(p.Checkpoint(), "q")
+				p.Start("q", true)
+				part, err := s.walk(t.Context(), Walk{Progress: &p, Resume: cp}, stop)
+				require.NoError(t, err)
+				told = told || p.Report().Rewound
+				for _, letter := range strings.Split(part, "") {
+					if strings.Contains(got, letter) && letter != "" {
+						require.True(t, told, "%s comes again: joined before request %d, stopped after %d", letter, joined, stop)
+						again++
+					}
+				}
+				got += part
+			}
+		}
+	}
+	require.NotZero(t, again)
+}

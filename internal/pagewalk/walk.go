@@ -49,6 +49,7 @@ type Walk struct {
 	ctx    context.Context //nolint:containedctx // the walk is the scope of this context
 	number int             // of the page being read
 	until  int             // the pages before this one are read again
+	opened int             // the first page that was handed out
 	next   int             // all pages before this one were read
 	fallen int             // by how much the total has fallen since
 	backs  int             // how often the walk went back without getting further
@@ -62,6 +63,7 @@ type Walk struct {
 	place   int  // of the last record read, by the sizes of the pages
 	drifted bool // the total has changed: it does not say what should have come
 	came    int  // records before the walk; below 0 if that is unknown
+	front   int  // records in front of the place of a checkpoint, with those that came before the walk
 
 	// What came before.
 	seen    Recent
@@ -97,7 +99,7 @@ func (w *Walk) each(ctx context.Context, yield func(*Page, error) bool) {
 		w.Progress.tell(w.report, nil, 0)
 	}()
 	page, err := w.open()
-	w.next = w.number
+	w.next, w.opened = w.number, w.number
 	for end := false; err == nil && !end; {
 		if w.goBack(w.note(page)) {
 			page, err = w.read(w.number)
@@ -210,8 +212,10 @@ func (w *Walk) goBack(fall int) bool {
 // again it is left out where new records come first, or where it may have come before the checkpoint.
 func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	resumed, again := w.Resume != nil, p.Number < w.until
-	ordered, joined := w.report.OrderKnown, w.total-w.least-(p.Number-1)*w.largest // so many are new in front
-	known, paid, inFront, size, kept := 0, 0, false, len(p.Records), p.Records[:0]
+	ordered, grown := w.report.OrderKnown, max(w.total, w.least)-w.least
+	joined := grown - (p.Number-1)*w.largest                   // so many are new in front
+	inFront := !again && grown > (p.Number-w.opened)*w.largest // or all of them are
+	known, paid, size, kept := 0, 0, len(p.Records), p.Records[:0]
 	for i, r := range p.Records {
 		if w.seen.Add(r.ID) {
 			if !again || !ordered || i >= joined {
@@ -231,6 +235,10 @@ func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	p.Records, p.Recovered, w.fresh = kept, again, w.fresh+fresh
 	if w.met = w.met || known > 0; known > 0 {
 		w.dropEarly()
+	}
+	if paid > 0 && w.judged && w.came >= 0 { // others are in front of the place now
+		w.front += paid
+		w.came = max(w.came, w.front)
 	}
 	if forgot := w.seen.forgot; inFront || again && !w.met || forgot && (w.shifted > recentIDs || again && fresh > 0) {
 		w.unsure(forgot || resumed && (inFront || fresh > 0))
