@@ -406,7 +406,8 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. Beside [ErrNotSettled] stands the campaign as last seen.
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. After 10 s, a campaign that is not there ends the wait with
+// [CodeCampaignNotFound]. Beside any error stands the campaign as last seen, or nil.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {
@@ -414,11 +415,15 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 	if bad.ID("campaignId", campaignID); len(bad) > 0 {
 		return nil, refusal(op.CampaignsList, bad)
 	}
-	read := func(ctx context.Context) (*Campaign, error) { return s.inListing(ctx, campaignID, pageOptions(opts)) }
-	return waitFor(ctx, s.conf, op.CampaignsList, read, func(campaign *Campaign) waits.Sighting {
-		if campaign.ID == "" {
-			return waits.Sighting{State: "not in the listing"}
+	read := func(ctx context.Context) (*Campaign, error) {
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(opts))
+		if err == nil && campaign.ID == "" {
+			missing := withoutEffect(op.CampaignsList, nil)
+			missing.Code, missing.Message, err = CodeCampaignNotFound, "the listing does not hold the campaign", missing
 		}
+		return campaign, err
+	}
+	return waitFor(ctx, s.conf, op.CampaignsList, read, func(campaign *Campaign) waits.Sighting {
 		state := cmp.Or(plain(string(campaign.InitializationStatus)), "without initializationStatus")
 		return waits.Sighting{Settled: campaign.Initialized(), State: state}
 	})

@@ -290,7 +290,6 @@ func TestCampaigns_WaitInitialized(t *testing.T) {
 
 func TestCampaigns_WaitInitializedEndsWithTheContext(t *testing.T) {
 	for body, state := range map[string]string{
-		`{"campaigns": []}`: "not in the listing",
 		`[{"id": "` + tests.CampaignID + `", "initializationStatus": "generating"}]`: "generating",
 		`[{"id": "` + tests.CampaignID + `", "status": "draft"}]`:                    "without initializationStatus",
 	} {
@@ -305,6 +304,32 @@ func TestCampaigns_WaitInitializedEndsWithTheContext(t *testing.T) {
 	}
 	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.WaitInitialized(t.Context(), "x")
 	require.Equal(t, []string{"campaignId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
+}
+
+// A campaign that a teammate deletes would be waited for without end.
+func TestCampaigns_WaitInitializedEndsIfItIsDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.InitializesFor(time.Hour))
+		client := tests.SandboxClient(t, sb)
+		made, err := client.Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
+		require.NoError(t, err)
+		began := time.Now()
+		time.AfterFunc(time.Minute, func() { sb.Do(func(tx *sandbox.Tx) { tx.Delete("campaigns", made.ID) }) })
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		last, err := client.Campaigns.WaitInitialized(ctx, made.ID)
+		require.ErrorIs(t, err, prospectkit.CodeCampaignNotFound)
+		require.ErrorIs(t, err, prospectkit.ErrNotFound)
+		require.Equal(t, made.ID, last.ID, "as last seen")
+		require.Less(t, time.Since(began), 3*time.Minute)
+
+		began = time.Now()
+		last, err = client.Campaigns.WaitInitialized(ctx, tests.CampaignID)
+		require.ErrorIs(t, err, prospectkit.ErrNotFound)
+		require.Nil(t, last)
+		require.Greater(t, time.Since(began), 10*time.Second, "a new one may show late")
+		require.Less(t, time.Since(began), time.Minute)
+	})
 }
 
 func TestCampaigns_Values(t *testing.T) {

@@ -81,7 +81,7 @@ func TestWait_SlowsDownToAPollAMinute(t *testing.T) {
 
 // A minute between polls would use more than a day's quota of a surface with 1,000 requests.
 func TestWait_ForACampaignLastsTheDay(t *testing.T) {
-	polls := pollsOfADay(t, tests.Always(200, `[]`), func(ctx context.Context, c *prospectkit.Client) error {
+	polls := pollsOfADay(t, tests.Always(200, `[{"id":"`+tests.ListID+`"}]`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Discard(c.Campaigns.WaitInitialized(ctx, tests.ListID))
 	})
 	require.Less(t, len(polls), 1000)
