@@ -264,11 +264,15 @@ func (c *call) rekey() error {
 }
 
 // reserveAndJournal reserves the credits of the call and stores its ticket before an attempt. If that takes long, the surface may be
-// paused by then. So the attempt queues again, and if it has to wait, the ticket is stored again.
+// paused by then. The attempt then queues again, and if it has to wait, the ticket is stored again.
 func (c *call) reserveAndJournal(a *attempt) error {
 	for {
 		if err := c.reserveAndStore(time.Now()); err != nil || time.Since(a.began) < staleTicket {
 			return err
+		}
+		if c.surface.limiter.Holds(&a.report.Permit) {
+			a.began = time.Now()
+			return nil
 		}
 		c.reportToBudget(a, nil) // as not sent
 		again := time.Now()

@@ -156,6 +156,13 @@ func (l *Limiter) leave(ctx context.Context, w *waiter, returns bool) (Permit, e
 	}
 }
 
+// Holds reports whether a permit still allows to send: nothing has paused the surface since.
+func (l *Limiter) Holds(p *Permit) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return p.epoch == l.state.epoch && l.state.held <= l.at(time.Now())
+}
+
 // Done takes the report on a request, and the time of its end.
 func (l *Limiter) Done(over time.Time, r *Report) {
 	l.mu.Lock()

@@ -334,6 +334,37 @@ func TestJournal_SlowUntilThePauseHasBegun(t *testing.T) {
 	})
 }
 
+// sluggishJournal takes its time for every ticket.
+type sluggishJournal struct{ *journal.MemoryJournal }
+
+func (j sluggishJournal) Sending(ctx context.Context, t journal.Ticket) error {
+	time.Sleep(600 * time.Millisecond)
+	return j.MemoryJournal.Sending(ctx, t)
+}
+
+// Without a pause, a call whose ticket takes long keeps its place, or two of them would take turns after a 429, and never be sent.
+func TestJournal_AlwaysSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if sent++; sent == 1 {
+				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "5"), nil
+			}
+			return tests.Made(r)
+		}), prospectkit.WithJournal(sluggishJournal{new(journal.MemoryJournal)}))
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		calls := make(chan error)
+		for _, name := range []string{"Q1", "Q2", "Q3"} {
+			go func() { calls <- tests.Discard(client.Lists.Create(ctx, prospectkit.NewList{Name: name})) }()
+		}
+		for range 3 {
+			require.NoError(t, <-calls)
+		}
+		tests.NothingInFlight(t, client)
+	})
+}
+
 // A process that reads a ticket counts from when its request can have left last, by the limit that the call had for an attempt.
 func TestResolve_AfterALongAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
