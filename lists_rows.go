@@ -125,7 +125,7 @@ type RowSource interface {
 // as the source, it is fastest.
 //
 // A row that does not fit ends the range with an [*Error] whose RowID names it, after the rows before it. A checkpoint taken then goes on
-// behind it. The rows of a page share memory, with what they point to: [runtime.SetFinalizer] accepts neither.
+// behind it. The rows of a page share memory.
 //
 // Errors: those of [ListsService.Rows].
 //
