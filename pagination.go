@@ -213,11 +213,15 @@ func (of collection) walk(ctx context.Context, opts []PageOption, yield func(*pa
 	eachOption(opts, &bad, func(option PageOption) { option.applyPage(&options, &bad) })
 	each := settings{}.with(options.calls, new(check.Violations)) // their violations are those of the first call
 	progress := cmp.Or(options.progress, new(pagewalk.Progress))
-	query := ""
+	query, err := "", error(nil)
 	if of.follow == nil && options.progress != nil {
-		query = of.fingerprint(ctx, each)
+		query, err = of.fingerprint(ctx, each)
 	}
 	progress.Start(query, of.orderKnown)
+	if err != nil {
+		yield(nil, nil, err)
+		return
+	}
 	resume := of.check(&options, query, &bad)
 	if len(bad) > 0 {
 		yield(nil, nil, refusal(of.op, bad))
@@ -345,24 +349,29 @@ func numbered[T any](of collection, whole args, read func(context.Context, int, 
 }
 
 // fingerprint identifies a collection without storing the query: with what the options of each call add to it.
-func (of collection) fingerprint(ctx context.Context, each callConfig) string {
+func (of collection) fingerprint(ctx context.Context, each callConfig) (string, error) {
+	owner, err := of.owner(ctx)
 	base, added := of.conf.base, ""
 	if len(each.query) > 0 {
 		added = fmt.Sprintf("\x00%q", each.query)
 	}
-	return pagewalk.Fingerprint([]byte(of.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + of.conf.owner(ctx) + "\x00" + of.query + added))
+	return pagewalk.Fingerprint([]byte(of.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + owner + "\x00" + of.query + added)), err
 }
 
 // owner is whose a checkpoint is: the workspace of the journal, or a hash of the key.
-func (c *config) owner(ctx context.Context) string {
-	if c.journal != nil {
-		return c.workspace()
+func (of collection) owner(ctx context.Context) (string, error) {
+	if of.conf.journal != nil {
+		return of.conf.workspace(), nil
 	}
-	keys := c.keys()
-	if keys.Current() == nil && ctx != nil {
-		_, _ = keys.Get(ctx, op.UsualTimeout) // the first call says why there is none
+	keys := of.conf.keys()
+	if keys.Current() == nil && ctx != nil { // nil is refused by the first call
+		var c call
+		c.conf, c.op, c.ctx, c.timeout = of.conf, of.op, ctx, op.UsualTimeout
+		if cause := c.needKey(); cause != nil {
+			return "", ruleRefusal(of.op, RuleToken, cause)
+		}
 	}
-	return "\x01" + keys.Current().Mark()
+	return "\x01" + keys.Current().Mark(), nil
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

@@ -263,6 +263,20 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	}
 }
 
+// Without a key, it is unknown whose a checkpoint is. That says nothing against it.
+func TestResume_WithoutAKey(t *testing.T) {
+	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
+	errAway := errors.New("away")
+	source := prospectkit.WithTokenSource(func(context.Context) (string, error) { return "", errAway })
+	client, err := prospectkit.New(tests.BaseURL, "", source, prospectkit.WithTransport(tests.Untouched(t)))
+	require.NoError(t, err)
+	err = tests.Exhaust(client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, from(p.Checkpoint())))
+	require.ErrorIs(t, err, errAway)
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.RuleToken, refused.Rule)
+}
+
 func TestResume_CheckpointGarbage(t *testing.T) {
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
 	for checkpoint, want := range map[string]string{
