@@ -29,7 +29,7 @@ func Read(path string) iter.Seq2[Entry, error] {
 			yield(Entry{}, fmt.Errorf("journal: %w", err))
 			return
 		}
-		readEntries(context.Background(), osFiles{}, path, nil, nil)(yield)
+		readEntries(context.Background(), osFiles{}, path, "", nil)(yield)
 	}
 }
 
@@ -103,7 +103,7 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 			yield(Entry{}, j.failed("read", err))
 			return
 		}
-		for e, err := range readEntries(ctx, j.files, j.path, &op, c) {
+		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
 			j.mu.Lock()
 			doubt := j.calls.entries[e.Ticket.ID] // nil: its outcome is known by now
 			e.InProgress = e.Outcome == Unknown && (doubt == nil || doubt.InProgress)
@@ -115,9 +115,9 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 	}
 }
 
-// readEntries yields the entries of an operation, or all if it is nil, of a file of which so much was durable: without a claim,
+// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable: without a claim,
 // that of the lock file is read first. The end of the context ends it, also within the file.
-func readEntries(ctx context.Context, on filesystem.FS, path string, op *string, c *claim) iter.Seq2[Entry, error] {
+func readEntries(ctx context.Context, on filesystem.FS, path, op string, c *claim) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold
 		err := readInto(ctx, &all, on, path, op, c)
@@ -136,7 +136,7 @@ func readEntries(ctx context.Context, on filesystem.FS, path string, op *string,
 	}
 }
 
-func readInto(ctx context.Context, all *fold, on filesystem.FS, path string, op *string, c *claim) (err error) {
+func readInto(ctx context.Context, all *fold, on filesystem.FS, path, op string, c *claim) (err error) {
 	if c == nil {
 		if c, err = claimed(on, path); err != nil {
 			return err
@@ -148,7 +148,7 @@ func readInto(ctx context.Context, all *fold, on filesystem.FS, path string, op 
 	}
 	defer f.Close()
 	s, err := scan(ctx, f, func(r record) {
-		if r.Sending == nil || op == nil || r.Sending.Op == *op {
+		if r.Sending == nil || op == "" || r.Sending.Op == op {
 			all.add(r)
 		}
 	})

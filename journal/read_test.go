@@ -71,7 +71,7 @@ func TestRead_EachCut(t *testing.T) {
 		on.Put(onDisk, text[:cut])
 		settled := 0
 		var err error
-		for e, failed := range readEntries(context.Background(), on, onDisk, nil, nil) {
+		for e, failed := range readEntries(context.Background(), on, onDisk, "", nil) {
 			if err = failed; e.Outcome == Applied {
 				settled++
 			}
@@ -131,11 +131,11 @@ func TestRead_WhileTheFileChanges(t *testing.T) {
 			on, j := emptyDisk(t)
 			done(t, j, Applied, "a", "b")
 			changes := 0
-			for _, err := range readEntries(context.Background(), &meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk, nil, nil) {
+			for _, err := range readEntries(context.Background(), &meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk, "", nil) {
 				require.NoError(t, err)
 			}
 			require.Equal(t, 2, changes)
-			for _, err := range readEntries(context.Background(), on, onDisk, nil, nil) {
+			for _, err := range readEntries(context.Background(), on, onDisk, "", nil) {
 				require.NoError(t, err)
 			}
 		})
@@ -158,7 +158,7 @@ func (m *meanwhile) Open(name string, flag int) (file, error) {
 
 // What is not a regular file, such as a pipe, may never end, and is not read.
 func TestRead_NoRegularFile(t *testing.T) {
-	for _, err := range readEntries(context.Background(), unopened{}, os.DevNull, nil, nil) {
+	for _, err := range readEntries(context.Background(), unopened{}, os.DevNull, "", nil) {
 		require.ErrorIs(t, err, ErrForeign)
 		require.ErrorContains(t, err, "regular file")
 	}

@@ -51,7 +51,7 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 		return nil, err
 	}
 	ids := map[string]bool{}
-	for e, err := range readEntries(ctx, j.files, j.path, nil, c) {
+	for e, err := range readEntries(ctx, j.files, j.path, "", c) {
 		if err != nil {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func TestSettle_FailingDisk(t *testing.T) {
 // byWhom is who settled the only ticket of a disk.
 func byWhom(t *testing.T, on *disk) (by string) {
 	t.Helper()
-	for e, err := range readEntries(context.Background(), on, onDisk, nil, nil) {
+	for e, err := range readEntries(context.Background(), on, onDisk, "", nil) {
 		require.NoError(t, err)
 		by = e.By
 	}

@@ -270,7 +270,6 @@ func (s *suite) calls() {
 		yields(s, "Calls, "+when, s.j.Calls(s.Context(), op), func(e journal.Entry) string {
 			return fmt.Sprint(e.Ticket.ID, " ", e.Ticket.Lookup.Digest, " ", e.Outcome, " ", e.InProgress)
 		}, []string{"a of a applied false", "b of b not applied false", "c of c unknown false", fmt.Sprint("d of d unknown ", when == "now")})
-		yields(s, "Calls of no operation", s.j.Calls(s.Context(), ""), func(e journal.Entry) string { return e.Ticket.ID }, nil)
 		s.restart()
 	}
 }
