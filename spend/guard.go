@@ -277,6 +277,9 @@ type Books struct {
 
 // Books returns the books. They include what other processes did with the same store.
 func (g *Guard) Books(ctx context.Context) (Books, error) {
+	if err := g.Err(); err != nil {
+		return Books{}, err
+	}
 	b := Books{Cap: g.most, Ops: map[string]Book{}}
 	err := g.view(ctx, func(s *state) error {
 		b.Left = g.most - min(g.most, s.held())

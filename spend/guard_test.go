@@ -284,6 +284,8 @@ func TestGuard_Invalid(t *testing.T) {
 	require.EqualError(t, spend.NewSharedGuard(1, nil, nil).Err(), "the store is nil")
 	for _, g := range []*spend.Guard{nil, new(spend.Guard)} {
 		require.EqualError(t, g.Err(), "it was not made by NewGuard")
+		_, err := g.Books(t.Context())
+		require.EqualError(t, err, "it was not made by NewGuard")
 	}
 	require.Error(t, new(spend.Guard).Reserve(t.Context(), call("1", "a")))
 	require.Error(t, new(spend.Guard).Release(t.Context(), "1"))
