@@ -127,7 +127,7 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	report := func(items string, edit func(s *shelf, request int)) Report {
 		var p Progress
-		s := &shelf{items: items, limit: 2, edit: edit}
+		s := &shelf{items: items, limit: 3, edit: edit}
 		_, err := s.walk(t.Context(), Walk{Progress: &p}, -1)
 		require.NoError(t, err)
 		return p.Report()
@@ -156,7 +156,7 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	var before, after Progress
 	before.Start("q", false)
 	after.Start("q", false)
-	s := &shelf{items: letters, limit: 2, edit: vanish}
+	s := &shelf{items: letters, limit: 3, edit: vanish}
 	_, err := s.walk(t.Context(), Walk{Progress: &before}, 16)
 	require.NoError(t, err)
 	require.True(t, before.Report().Incomplete)

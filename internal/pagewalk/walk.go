@@ -245,7 +245,9 @@ func (w *Walk) dropRepeats(p *Page) (fresh int) {
 	}
 	switch {
 	case again:
-		w.report.Recovered += fresh
+		if w.report.Recovered += fresh; known == 0 && fresh > 0 && p.allHaveIDs() { // that was further
+			w.backs = 0
+		}
 	case w.judged || !resumed: // on the first page after a checkpoint, what stands before the place is no repeat
 		w.report.Repeats += size - fresh - paid
 	}

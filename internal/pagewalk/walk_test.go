@@ -148,6 +148,31 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 	}
 }
 
+// A loop that takes away what it gets, so that all that follows moves forward with each page, gets it all.
+func TestWalkOverWhatTheLoopTakesAway(t *testing.T) {
+	t.Parallel()
+	for limit := 1; limit <= 6; limit++ {
+		for early := range 3 {
+			s := &shelf{items: letters, limit: limit}
+			var p Progress
+			p.Start("q", early == 0)
+			got := ""
+			Each(t.Context(), ahead(s, early, Walk{Limit: limit, Progress: &p}), func(page *Page, err error) bool {
+				require.NoError(t, err)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				for _, letter := range lettersOn(page) {
+					got += letter
+					s.items = strings.Replace(s.items, letter, "", 1)
+				}
+				return true
+			})
+			require.Equal(t, letters, got, "by %d", limit)
+			require.False(t, p.Report().Incomplete)
+		}
+	}
+}
+
 // counted is a shelf whose pages say less about the whole.
 type counted struct {
 	*shelf
