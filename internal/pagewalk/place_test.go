@@ -272,7 +272,7 @@ func TestWalkStopsAmongWhatHasJoined(t *testing.T) {
 				part, err := s.walk(t.Context(), Walk{Progress: &p, Resume: cp}, stop)
 				require.NoError(t, err)
 				told = told || p.Report().Rewound
-				for _, letter := range strings.Split(part, "") {
+				for letter := range strings.SplitSeq(part, "") {
 					if strings.Contains(got, letter) && letter != "" {
 						require.True(t, told, "%s comes again: joined before request %d, stopped after %d", letter, joined, stop)
 						again++
