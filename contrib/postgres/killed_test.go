@@ -32,8 +32,14 @@ const jobEnv = "PROSPECTPG_TEST_JOB"
 // job is what such a process is told.
 type job struct {
 	DSN, Workspace, BaseURL, Token string
-	Until                          time.Time
+	Stop                           string // the file that ends the writing, once it is there
 	Verdicts                       string // the file for them
+}
+
+// writing reports whether the test still kills.
+func (j job) writing() bool {
+	_, err := os.Stat(j.Stop)
+	return err != nil
 }
 
 // process is one that has yet to start.
@@ -46,7 +52,7 @@ func process(t *testing.T, j job) *exec.Cmd {
 	return cmd
 }
 
-// write creates lists until the time is over, and resolves what it finds in doubt until nothing is.
+// write creates lists until it is told to stop, and resolves what it finds in doubt until nothing is.
 func write(text string) error {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
@@ -66,7 +72,7 @@ func write(text string) error {
 		return err
 	}
 	ctx := context.Background()
-	for time.Now().Before(j.Until) { // a ticket that says nothing of the clock of the service needs a person
+	for j.writing() { // a ticket that says nothing of the clock of the service needs a person
 		if _, err := client.Account.Me(ctx); err == nil {
 			break
 		}
@@ -74,7 +80,7 @@ func write(text string) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for time.Now().Before(j.Until) {
+		for j.writing() {
 			_, _ = client.Lists.Create(ctx, prospectkit.NewList{Name: rand.Text()})
 			time.Sleep(20 * time.Millisecond) // each verdict reads all lists
 		}
@@ -124,10 +130,10 @@ func TestFleetIsKilled(t *testing.T) {
 	t.Cleanup(api.Close)
 	database := startPostgres(t)
 	database.prepare(t, "acme")
-	pause := 300 * time.Millisecond
+	dir := t.TempDir()
 	j := job{
 		DSN: database.DSN(""), Workspace: "acme", BaseURL: api.URL + "/api/v1", Token: sb.Token(),
-		Until: time.Now().Add(time.Duration(*killsFlag) * pause), Verdicts: filepath.Join(t.TempDir(), "verdicts"),
+		Stop: filepath.Join(dir, "stop"), Verdicts: filepath.Join(dir, "verdicts"),
 	}
 	workers := make([]*exec.Cmd, 4)
 	for i := range workers {
@@ -135,7 +141,7 @@ func TestFleetIsKilled(t *testing.T) {
 		require.NoError(t, workers[i].Start())
 	}
 	for kill := range *killsFlag {
-		time.Sleep(pause)
+		time.Sleep(300 * time.Millisecond)
 		if kill%10 == 5 {
 			database.Kill()
 			require.NoError(t, database.Start(t.Context()))
@@ -146,6 +152,7 @@ func TestFleetIsKilled(t *testing.T) {
 		workers[i] = process(t, j)
 		require.NoError(t, workers[i].Start())
 	}
+	require.NoError(t, os.WriteFile(j.Stop, nil, 0o600))
 	for _, w := range workers {
 		require.NoError(t, w.Wait())
 	}

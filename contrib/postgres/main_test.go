@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "4"); err != nil { // tests of fleets mostly wait
 		panic(err)
 	}
+	idle, moment = "20000", 10*time.Second
 	status := m.Run()
 	if everyone.server != nil {
 		everyone.server.remove()

@@ -117,12 +117,14 @@ const (
 	rollback = "ROLLBACK"
 )
 
-// idle is for how long a transaction may be idle, in milliseconds.
-var idle = "2000"
+// Tests are more patient: their machine may be slow.
+var (
+	idle   = "2000"      // for how long a transaction may be idle, in milliseconds
+	moment = time.Second // for how long the journal waits for the database with what can be done later
+)
 
 const (
-	patience = 5 * time.Second       // for how long the journal and the spend guards wait for the database
-	moment   = time.Second           // the same for what can be done later
+	patience = 5 * time.Second       // the same for all else, and the spend guards
 	again    = 50 * time.Millisecond // the pause before another attempt
 )
 

@@ -14,10 +14,12 @@ import (
 // A process that stops while it holds a row blocks the others for a moment only, and changes nothing when it continues.
 func TestState_StoppedHolder(t *testing.T) {
 	server, name := workspace(t)
+	usual := idle
 	idle = "100"
-	defer func() { idle = "2000" }()
+	defer func() { idle = usual }()
 	stopped, other := server.store(t, name).Spend("cap"), server.store(t, name).Spend("cap")
 	err := stopped.Update(t.Context(), func([]byte) ([]byte, error) {
+		idle = usual // of the other one, which does not stop, and may be slow
 		require.NoError(t, other.Update(t.Context(), func(state []byte) ([]byte, error) {
 			require.Empty(t, state)
 			return []byte("other"), nil

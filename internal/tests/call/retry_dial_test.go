@@ -42,12 +42,13 @@ func listen(t *testing.T, f func(net.Conn)) string {
 	return l.Addr().String()
 }
 
+// closedPort is one that refuses connections, and that no server of another process gets meanwhile: that of a client.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", listen(t, func(net.Conn) {}))
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
 }
 
 // quiet is where test servers put what net/http has to say about broken handshakes.
