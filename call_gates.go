@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -139,17 +140,26 @@ func (c *call) ruleAgainst(e *journal.Entry, err error) (SafetyRule, error) {
 
 func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
 
-// another is a call with the key of [Once], other than this one, that was applied, or else may have been.
+// another is a call with the key of [Once], other than this one, that was applied, or else may have been. One under another base URL, which may
+// be a second name of the same service, is an error.
 func (c *call) another() (found *journal.Entry, err error) {
-	known, err := c.conf.sent(c.ctx, c.op, c.in.ids)
 	key := c.onceKey()
-	for i, e := range known {
-		if e.Ticket.Once == key && e.Ticket.ID != c.ticketID && (found == nil || e.Outcome == journal.Applied) {
-			found = &known[i]
+	for e, err := range c.conf.journal.Calls(c.ctx, c.op.Name) {
+		t := e.Ticket
+		switch {
+		case err != nil:
+			return nil, err
+		case e.Outcome == journal.NotApplied, t.Once != key, t.ID == c.ticketID, t.Workspace != c.conf.workspace(), !slices.EqualFunc(t.IDs, c.in.ids, sameID):
+		case !c.conf.owns(t):
+			return nil, errOtherService
+		case found == nil || e.Outcome == journal.Applied:
+			found = &e
 		}
 	}
-	return found, err
+	return found, nil
 }
+
+var errOtherService = errors.New("it has the key under another base URL: use the same URL, or, for another service, another journal")
 
 // owesNothing reports whether the error says that what the caller is owed has happened: then there is none.
 func (c *call) owesNothing(err error) bool {

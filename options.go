@@ -130,7 +130,8 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 // WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome, for [Client.Recover] after a restart. A
 // call whose ticket cannot be stored is refused with [RuleJournal]. [Client.With] can add a journal, but not replace it.
 //
-// A journal belongs to one workspace: what was approved or made [Once] under another name or base URL can be done again.
+// A journal belongs to one workspace, and its base URL: what was approved under another name or URL can be approved again, and a key of [Once] that
+// was used under another URL is refused.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,6 +65,25 @@ func TestOnce(t *testing.T) {
 	sent = sb.Calls("lists.add-contacts")
 	require.NoError(t, add(ListID, "c"))
 	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
+}
+
+// Another base URL may be a second name of the same service, such as localhost: the key is refused there, and nothing is sent.
+func TestOnce_OtherBaseURL(t *testing.T) {
+	j := new(journal.MemoryJournal)
+	sb, add := adder(t, j)
+	require.NoError(t, add(ListID, "a"))
+	alias := RoundTrip(func(r *http.Request) (*http.Response, error) {
+		r.URL.Host = strings.Replace(r.URL.Host, "alias.test", "sandbox.invalid", 1)
+		return sb.Transport().RoundTrip(r)
+	})
+	client, err := prospectkit.New(strings.Replace(sb.BaseURL(), "sandbox.invalid", "alias.test", 1), sb.Token(), prospectkit.WithTransport(alias), prospectkit.WithJournal(j))
+	require.NoError(t, err)
+	_, err = client.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
+	require.ErrorIs(t, err, prospectkit.RuleJournal)
+	require.ErrorContains(t, err, "under another base URL")
+	require.Equal(t, 1, sb.Calls("lists.add-contacts"))
+	require.NoError(t, Discard(client.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("b"))))
+	require.Equal(t, 2, sb.Calls("lists.add-contacts"))
 }
 
 // A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has. Its method is
