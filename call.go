@@ -76,6 +76,12 @@ func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOpt
 	c.want, c.shape = want, cmp.Or(want.shape, o.Shape)
 	err := c.prepare(ctx, conf, o, in, opts)
 	c.ctx = c.emit(Event{Kind: EventStart, Start: c.began})
+	over := false
+	defer func() {
+		if !over { // a panic or runtime.Goexit of the caller's code passes
+			_ = c.deliver(c.result(nil))
+		}
+	}()
 	if err == nil {
 		err = c.mayLeave()
 	}
@@ -84,5 +90,6 @@ func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOpt
 		c.noteOutcome(err)
 		c.fillInfo()
 	}
+	over = true
 	return c, c.deliver(err)
 }

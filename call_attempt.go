@@ -31,7 +31,7 @@ import (
 //   - RetryMax counts nothing, because the table does, across the calls of a method.
 //   - ErrorHandler makes no error: result does. The default would discard the last response.
 //
-// If a panic or runtime.Goexit of the caller's code passes, the outcome is noted here, and told to observers, because no result is made.
+// If a panic or runtime.Goexit of the caller's code passes, the outcome is noted here, because no result is made.
 func (c *call) run() error {
 	h := c.conf.httpClient
 	c.client = http.Client{Transport: roundTripper{c}, Jar: h.Jar, CheckRedirect: noRedirect}
@@ -53,9 +53,7 @@ func (c *call) run() error {
 	returned := false
 	defer func() {
 		if !returned {
-			err := c.result(nil)
-			c.noteOutcome(err)
-			_ = c.deliver(err)
+			c.noteOutcome(c.result(nil))
 		}
 	}()
 	resp, err := c.loop.Do(&c.loopRequest)

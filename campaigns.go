@@ -406,7 +406,7 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. After 10 s, a campaign that is not there ends the wait with
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. One that is not there ends the wait after 10 s (assumed) with
 // [CodeCampaignNotFound]. Beside any error stands the campaign as last seen, or nil.
 //
 // GET /business/campaigns, scope campaigns.

@@ -46,7 +46,7 @@ type counts struct {
 	values   int // and one for each array and object
 	members  int // of objects, and as many for each object as a map makes room for at first
 	elements int // of arrays
-	groups   int // arrays and objects
+	groups   int // objects, and nulls, after each of which what a field points to is made again
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.

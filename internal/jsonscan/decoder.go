@@ -151,7 +151,7 @@ type cost struct {
 	once    int
 	value   int // for each value, if it has no type
 	element int // for each element of an array
-	group   int // for each object: all that its fields point to
+	group   int // for each object, and each null: all that its fields point to
 	entry   int // for each member of an object
 }
 

@@ -243,6 +243,24 @@ func TestRowsWithALargeStructAreNotTooMuch(t *testing.T) {
 	} {
 		require.NoError(t, Unmarshal(page, rows))
 	}
+	row = repeated(`{"id":1234567890123456789,"large":{"n":1},"lines":[`, `[1]`, `]}`, 400)
+	require.NoError(t, Unmarshal([]byte(repeated("[", row, "]", 1000*len(row))), new([]struct {
+		ID    int64
+		Large *Promoting
+		Lines [][]int
+	})))
+}
+
+// After a null, encoding/json makes again what a field points to.
+func TestWhatNullTakesAwayIsWeighed(t *testing.T) {
+	for _, unit := range []string{`"wide":1,"wide":null`, `"wide":[],"wide":null`, `"wide":{},"wide":null`} {
+		text := repeated(`{`, unit, `}`, 1<<20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		require.ErrorIs(t, Unmarshal([]byte(text), new(manner)), ErrTooMuch, unit)
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(allowance+perByte*len(text)), unit)
+	}
 }
 
 // Short slices of changing lengths are made once each.

@@ -132,6 +132,7 @@ func (c *Cursor) skip(i int) int {
 	case '{', '[':
 		c.skipContainer(b)
 	case 'n':
+		c.groups++
 		c.word("null")
 	case 't':
 		c.word("true")
@@ -157,12 +158,11 @@ func (c *Cursor) skipContainer(b byte) {
 		more = c.next(b + 2)
 		i = c.pos
 	}
-	c.groups++
-	if c.values += n + 1; b == '{' {
-		c.members += n + emptyMap
-	} else {
+	if c.values += n + 1; b == '[' {
 		c.elements += n
+		return
 	}
+	c.members, c.groups = c.members+n+emptyMap, c.groups+1
 }
 
 func (c *Cursor) skipKey(i int) int {

@@ -3,6 +3,7 @@ package call_test
 import (
 	"context"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 )
 
 // thirdTime fails twice, each time after a second, and then succeeds.
@@ -338,5 +340,35 @@ func TestObserver_IsToldOfAPanic(t *testing.T) {
 		require.Equal(t, prospectkit.EventEnd, seen[i].Kind)
 		require.Equal(t, want, seen[i].Outcome)
 		require.Equal(t, want, prospectkit.OutcomeOf(seen[i].Err))
+	}
+}
+
+// brittleJournal panics when it is asked for earlier calls, or told an outcome.
+type brittleJournal struct {
+	*journal.MemoryJournal
+
+	inEnded bool
+}
+
+func (j brittleJournal) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	if !j.inEnded {
+		panic("journal")
+	}
+	return j.MemoryJournal.Calls(ctx, op)
+}
+
+func (brittleJournal) Ended(context.Context, string, journal.End) error { panic("journal") }
+
+// So is one that ends before its first attempt or after its last one, and its outcome is that of the call.
+func TestObserver_IsToldOfAPanicAroundTheAttempts(t *testing.T) {
+	for inEnded, want := range map[bool]prospectkit.Outcome{false: prospectkit.OutcomeNotApplied, true: prospectkit.OutcomeApplied} {
+		var seen []prospectkit.Event
+		client := tests.NewClient(t, tests.RoundTrip(tests.Made), tests.Events(&seen),
+			prospectkit.WithJournal(brittleJournal{new(journal.MemoryJournal), inEnded}))
+		require.PanicsWithValue(t, "journal", func() { _ = tests.Discard(client.Lists.Create(t.Context(), tests.Q1, prospectkit.Once("a"))) })
+		require.NotEmpty(t, seen)
+		ended := seen[len(seen)-1]
+		require.Equal(t, prospectkit.EventEnd, ended.Kind)
+		require.Equal(t, want, ended.Outcome)
 	}
 }
