@@ -30,7 +30,17 @@ type cutter struct {
 type cutConn struct {
 	net.Conn
 
-	c *cutter
+	c    *cutter
+	read chan struct{} // holds a value if something was read, or the end
+}
+
+func (w cutConn) Read(data []byte) (int, error) {
+	n, err := w.Conn.Read(data)
+	select {
+	case w.read <- struct{}{}:
+	default:
+	}
+	return n, err
 }
 
 func (w cutConn) Write(data []byte) (int, error) {
@@ -41,7 +51,13 @@ func (w cutConn) Write(data []byte) (int, error) {
 		w.c.during()
 	}
 	if w.c.arrives {
+		select {
+		case <-w.read:
+		default:
+		}
 		_, _ = w.Conn.Write(data)
+		go func() { _, _ = w.Read(make([]byte, 1)) }()
+		<-w.read // it has responded, so nothing of it happens later, after what the test does next
 	}
 	if w.c.cancel != nil {
 		w.c.cancel()
@@ -58,7 +74,7 @@ func (p *server) cutting(t *testing.T, workspace string, c *cutter) *Store {
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, network, address)
-		return cutConn{conn, c}, err
+		return cutConn{conn, c, make(chan struct{}, 1)}, err
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
