@@ -345,9 +345,9 @@ func (j sluggishJournal) Sending(ctx context.Context, t journal.Ticket) error {
 // Without a pause, a call whose ticket takes long keeps its place, or two of them would take turns after a 429, and never be sent.
 func TestJournal_AlwaysSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sent := 0
+		var sent atomic.Int32
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			if sent++; sent == 1 {
+			if sent.Add(1) == 1 {
 				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "5"), nil
 			}
 			return tests.Made(r)
