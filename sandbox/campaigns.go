@@ -393,7 +393,7 @@ func arrange(steps []Step) error {
 	messaged := false
 	for i, s := range steps {
 		switch {
-		case i > 0 && steps[i-1].SequenceNumber == s.SequenceNumber:
+		case i > 0 && steps[i-1].SequenceNumber == s.SequenceNumber: //nolint:gosec // G602: i > 0
 			return refuse("STEP_POSITION_TAKEN", "Two steps have the same sequenceNumber.")
 		case s.Type == stepConnection && messaged:
 			return refuse("STEP_ORDER_INVALID", "A social_connection step would follow a social_message step.")

@@ -337,7 +337,7 @@ func TestReport_NoResponse(t *testing.T) {
 			}
 			_ = conn.Close()
 		}))
-		defer server.Close()
+		t.Cleanup(server.Close)
 		var texts [2]string
 		for i := range texts {
 			report, err := against(t, server.URL, sb.Token())
