@@ -407,7 +407,8 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 }
 
 // WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. One that is not there ends the wait after 10 s (assumed) with
-// [CodeCampaignNotFound]. Beside any error stands the campaign as last seen, or nil.
+// [CodeCampaignNotFound]; the context, or five failed polls in a row, with [ErrNotSettled]. Beside any error stands the campaign as last seen, or
+// nil.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {

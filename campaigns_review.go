@@ -86,7 +86,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
 	r := new(Review)
 	shared := append(sharedOptions(opts), r.evidence.option())
-	first := pageOptions(shared)
+	first := pageOptions(shared) // later requests go before our part of the rate is due: without them, this one was for nothing
 	shared = append(shared, begun)
 	pages := pageOptions(shared)
 	if earlier != nil {

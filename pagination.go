@@ -365,7 +365,7 @@ func (of collection) owner(ctx context.Context) (string, error) {
 	}
 	keys := of.conf.keys()
 	if keys.Current() == nil && ctx != nil { // nil is refused by the first call
-		var c call
+		var c call // of which only the key is asked for
 		c.conf, c.op, c.ctx, c.timeout = of.conf, of.op, ctx, op.UsualTimeout
 		if cause := c.needKey(); cause != nil {
 			return "", ruleRefusal(of.op, RuleToken, cause)

@@ -50,7 +50,9 @@ func suspect(text []byte) bool {
 // rewrite rewrites the instants of a value in its JSON text as the service writes them: in UTC, with milliseconds.
 func rewrite(text []byte, value any) []byte {
 	var f found
-	f.look(reflect.ValueOf(value), 0)
+	if f.look(reflect.ValueOf(value), 0); len(f.times) == 0 {
+		return text
+	}
 	return []byte(strings.NewReplacer(f.times...).Replace(string(text)))
 }
 

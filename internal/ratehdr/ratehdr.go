@@ -56,7 +56,7 @@ func rateOf(h http.Header, i int, now time.Time, service *clock.Service) (r Rate
 	r.Limit, r.Remaining = count(line("Ratelimit-Limit")), count(line("Ratelimit-Remaining"))
 	item, params, _ := strings.Cut(line("Ratelimit-Reset"), ";")
 	whole, decimals, _ := strings.Cut(item, ".")
-	reset, found := integer(whole + ";" + params)
+	reset, found := integer(whole + ";" + params) // which refuses a list
 	if decimals != "" {
 		n, err := strconv.ParseUint(decimals, 10, 63)
 		if err != nil {

@@ -140,7 +140,8 @@ func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal
 	return false, fmt.Sprintf("%s: %s. Still in doubt: look yourself, and settle it.", r.Outcome, r.Note), nil
 }
 
-// passes reports whether another ticket may be resolved although one could not.
+// passes reports whether another ticket may be resolved although one could not: that cannot be read, being of a later version, or the service
+// has rejected the read.
 func passes(err error) bool {
 	refused, local := errors.AsType[*prospectkit.RefusedError](err)
 	e, ok := errors.AsType[*prospectkit.Error](err)
