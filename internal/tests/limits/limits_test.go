@@ -82,7 +82,7 @@ func TestFleets(t *testing.T) {
 		for _, campaigns := range []bool{false, true} {
 			for _, shape := range fleets {
 				got := run{model: m, campaigns: campaigns, processes: shape[0], goroutines: shape[1]}.average(t, 9)
-				name := fmt.Sprintf("%v, %d a minute, %s: %s", shape, got.quota/60, m, got)
+				name := fmt.Sprintf("%v, %d a minute, %s: %s", shape, got.quota/90, m, got)
 				t.Log(name)
 				use, refusals := 0.9, 0.05
 				if campaigns { // two requests a minute of a process tell little
